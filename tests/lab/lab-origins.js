@@ -67,7 +67,7 @@ function checked(lab, answer) {
       rows.forEach((/** @type {number[]} */ row, /** @type {number} */ i) =>
         row.forEach((value, j) => {
           const from = origin(step, { head, row: i, col: j });
-          if (from) found.push({ step, head, row: i, col: j, value, comes: (0, eval)(from.says.map(code).join(" ")), from: from.from });
+          if (from) found.push({ step, head, row: i, col: j, value, comes: (0, eval)(from.terms.map(code).join(" ")), from: from.from });
         }),
       );
     });

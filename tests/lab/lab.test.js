@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { latex, latexNumber, formulaText } from "../../static/js/core/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/csv.js";
 import { createHistory } from "../../static/js/lab/figure/lab-figure.js";
-import { format, opened, parse, request, stateOf, wrongs } from "../../static/js/lab/link.js";
+import { format, opened, parse, request, stateOf, invalidCells } from "../../static/js/lab/link.js";
 import { fractional } from "../../static/js/lib/numbers.js";
 import { labCsv, labLatex } from "../../static/js/lab/exports.js";
 import { judged } from "../../static/js/lab/figure/exercise.js";
@@ -38,8 +38,8 @@ test("tables of sheets, there and back", () => {
 test("every example is a request, in either convention", () => {
   for (const id of Object.keys(PRESETS)) {
     const lab = preset(id);
-    assert.deepEqual(wrongs(lab), {}, id);
-    assert.deepEqual(wrongs(turned(lab)), {}, id);
+    assert.deepEqual(invalidCells(lab), {}, id);
+    assert.deepEqual(invalidCells(turned(lab)), {}, id);
     assert.deepEqual(turned(turned(lab)), lab);
     assert.deepEqual(values(turned(lab), "w_q"), transposed(values(lab, "w_q")));
   }
@@ -63,7 +63,7 @@ test("a link brings back all of it", () => {
 test("a link holds whatever was typed", () => {
   const lab = { ...preset("identity"), matrices: { ...preset("identity").matrices, x: [["a_b*c", "%5f", ""], ["NaN", "_", "猫&=\n"], ["*", "1e999", "%"]] } };
   assert.deepEqual(parse(format(lab), preset("heads")), lab);
-  assert.deepEqual(Object.keys(wrongs(lab).x).length, 9);
+  assert.deepEqual(Object.keys(invalidCells(lab).x).length, 9);
 });
 
 test("one w for all heads, as earlier links have it, is one for each", () => {
@@ -78,7 +78,7 @@ test("padding is 0 or 1, moves with its tokens, and is a list of booleans", () =
   const padded = { ...lab, matrices: { ...lab.matrices, padding: [["0", "1", "0", "0"]] } };
   assert.deepEqual(values(turned(padded), "padding"), [false, true, false, false]);
   assert.deepEqual(reordered(padded, [1, 0, 2, 3]).matrices.padding, [["1", "0", "0", "0"]]);
-  assert.deepEqual(wrongs({ ...padded, matrices: { ...padded.matrices, padding: [["2", "0.5", "-1", "1"]] } }).padding, { "0,0": "flag", "0,1": "flag", "0,2": "flag" });
+  assert.deepEqual(invalidCells({ ...padded, matrices: { ...padded.matrices, padding: [["2", "0.5", "-1", "1"]] } }).padding, { "0,0": "flag", "0,1": "flag", "0,2": "flag" });
   assert.equal(switched(switched(preset("memory"), "padding", true), "memory", true).matrices.padding[0].length, 3);
 });
 
@@ -125,7 +125,7 @@ test("parts come with their matrices and go with them", () => {
 test("a cell that is wrong is named", () => {
   const lab = preset("loss");
   const matrices = { ...lab.matrices, x: [["", "a", "1e9"], ["0", "0", "0"], ["0", "0", "0"]], targets: [["4", "0.5", "3"]] };
-  assert.deepEqual(wrongs({ ...lab, matrices }), { x: { "0,0": "empty", "0,1": "text", "0,2": "large" }, targets: { "0,0": "id", "0,1": "id" } });
+  assert.deepEqual(invalidCells({ ...lab, matrices }), { x: { "0,0": "empty", "0,1": "text", "0,2": "large" }, targets: { "0,0": "id", "0,1": "id" } });
 });
 
 test("formulas follow the convention and the parts", () => {

@@ -55,21 +55,21 @@ const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answ
  * @param {Lab} lab
  * @param {Answer} answer
  * @param {import("../lib/i18n.js").Translate} t
- * @param {(value: number) => string} say
+ * @param {(value: number) => string} format
  * @param {(name: string) => import("../core/compute/formula.js").Formula} printed  a matrix's name
  */
-export function labLatex(lab, answer, t, say, printed) {
-  const given = Object.entries(lab.matrices).map(([name, cells]) => `\\[ ${latex(printed(name))} = ${matrix(cells.map((row) => row.map(asTyped)))} \\]`);
+export function labLatex(lab, answer, t, format, printed) {
+  const inputs = Object.entries(lab.matrices).map(([name, cells]) => `\\[ ${latex(printed(name))} = ${matrix(cells.map((row) => row.map(asTyped)))} \\]`);
   const steps = shownSteps(lab, answer, t).flatMap(({ id, name, formula, tables, scale }) => [
     "",
     `% ${name}`,
     `\\[ ${latex(formula)} \\]`,
     ...tables.map(({ title, values }) => {
-      const cells = values.map((row) => row.map((value) => latexNumber(scale === "mask" ? String(value) : say(value))));
+      const cells = values.map((row) => row.map((value) => latexNumber(scale === "mask" ? String(value) : format(value))));
       return `\\[ ${symbol(formula, id)}${title ? `^{(${title.replace(/\D+/g, "")})}` : ""} = ${cells.length === 1 && cells[0].length === 1 ? cells[0][0] : matrix(cells)} \\]`;
     }),
   ]);
-  return ["% \\usepackage{amsmath}", `% ${lab.tokens.join(" ").replace(/\s+/g, " ")}`, ...given, ...steps, ""].join("\n");
+  return ["% \\usepackage{amsmath}", `% ${lab.tokens.join(" ").replace(/\s+/g, " ")}`, ...inputs, ...steps, ""].join("\n");
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The lab's state as it leaves the page: as a link, as a request, and in a share. */
 
 import { number } from "../lib/csv.js";
-import { CHOICES, CLIP, MOST, NAMES, VECTORS, fitted, inRows, sizes, unshuffled } from "./matrices.js";
+import { CHOICES, CLIP, MAX_SIZE, NAMES, VECTORS, fitted, inRows, sizes, unshuffled } from "./matrices.js";
 import { preset } from "./presets.js";
 
 /** @import { Answer } from "./steps.js" */
@@ -18,8 +18,8 @@ export function format(lab) {
   if (matrices.memory) query.set("memory_tokens", memoryTokens.join("\n"));
   if (fractions) query.set("fractions", "1");
   if (order.length) query.set("order", order.join("_"));
-  const asked = Object.entries(hidden);
-  if (asked.length) query.set("hidden", asked.map(([step, row]) => `${step}*${row}`).join("_"));
+  const hiddenRows = Object.entries(hidden);
+  if (hiddenRows.length) query.set("hidden", hiddenRows.map(([step, row]) => `${step}*${row}`).join("_"));
   for (const [name, cells] of Object.entries(matrices)) query.set(name, cells.map((row) => row.map(escaped).join("_")).join("*"));
   return String(query);
 }
@@ -35,10 +35,10 @@ export function parse(text, otherwise) {
   const matrices = Object.fromEntries(
     NAMES.filter((name) => query.has(name)).map((name) => [name, (query.get(name) ?? "").split("*").map((row) => row.split("_").map(unescaped))]),
   );
-  const even = Object.values(matrices).every((cells) => cells.every((row) => row.length === cells[0].length && row.length <= MOST * 4));
+  const even = Object.values(matrices).every((cells) => cells.every((row) => row.length === cells[0].length && row.length <= MAX_SIZE * 4));
   const chosen = Object.entries(CHOICES).map(([name, values]) => {
-    const said = query.get(name) ?? "";
-    return [name, values.includes(said) ? said : values[0]];
+    const choice = query.get(name) ?? "";
+    return [name, values.includes(choice) ? choice : values[0]];
   });
   const heads = between(query.get("heads"), 1, 4);
   const lab = {
@@ -46,7 +46,7 @@ export function parse(text, otherwise) {
     ...Object.fromEntries(chosen),
     convention: query.get("convention") === "column" ? "column" : "row",
     heads,
-    window: between(query.get("window"), 1, MOST),
+    window: between(query.get("window"), 1, MAX_SIZE),
     shift: query.get("shift") !== "0",
     smoothing: query.get("smoothing") ?? "0",
     fractions: query.get("fractions") === "1",
@@ -56,12 +56,12 @@ export function parse(text, otherwise) {
     memoryTokens: query.get("memory_tokens")?.split("\n") ?? [],
     matrices: { ...otherwise.matrices, ...matrices },
   };
-  const kept = /** @type {Lab} */ ({ ...lab, matrices });
+  const parsed = /** @type {Lab} */ ({ ...lab, matrices });
   const missing = ["w_k", "w_v"].some((name) => !matrices[name]);
-  if (!even || missing || !Number.isInteger(sizes(kept).k) || sizes(kept).k < 1) return otherwise;
-  const { n, m, d, k, f, vocab } = sizes(kept);
-  const [most, top] = [MOST, (/** @type {number} */ size) => Math.min(size, MOST)];
-  return fitted(kept, { n: top(n), m: top(m), d: top(d), k: Math.min(k, most), f: top(f), vocab: top(vocab) });
+  if (!even || missing || !Number.isInteger(sizes(parsed).k) || sizes(parsed).k < 1) return otherwise;
+  const { n, m, d, k, f, vocab } = sizes(parsed);
+  const [limit, top] = [MAX_SIZE, (/** @type {number} */ size) => Math.min(size, MAX_SIZE)];
+  return fitted(parsed, { n: top(n), m: top(m), d: top(d), k: Math.min(k, limit), f: top(f), vocab: top(vocab) });
 }
 
 /** Escape the separators in a cell, whatever was typed into it. @param {string} cell */
@@ -81,8 +81,8 @@ function hiddenSteps(text) {
   return Object.fromEntries(pairs.map(([, step, row]) => [step, Number(row)]));
 }
 
-/** @param {string | null} text @param {number} least @param {number} most */
-const between = (text, least, most) => Math.min(Math.max(Math.round(Number(text)) || least, least), most);
+/** @param {string | null} text @param {number} min @param {number} max */
+const between = (text, min, max) => Math.min(Math.max(Math.round(Number(text)) || min, min), max);
 
 // The lab as a request, and the cells that cannot be sent.
 
@@ -92,22 +92,22 @@ const between = (text, least, most) => Math.min(Math.max(Math.round(Number(text)
  * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "flag" | "share">>}
  *    keys are "row,col"; label smoothing has a single cell
  */
-export function wrongs(lab) {
+export function invalidCells(lab) {
   const { vocab } = sizes(lab);
-  /** @type {ReturnType<typeof wrongs>} */
-  const found = {};
+  /** @type {ReturnType<typeof invalidCells>} */
+  const reasons = {};
   for (const [name, cells] of Object.entries(lab.matrices)) {
     cells.forEach((row, i) =>
       row.forEach((text, j) => {
         const { value, wrong } = number(text);
         const id = name === "targets" && value !== null && !(Number.isInteger(value) && value >= 0 && value < vocab);
         const flag = name === "padding" && value !== null && value !== 0 && value !== 1;
-        if (wrong || id || flag) (found[name] ??= {})[`${i},${j}`] = wrong ?? (id ? "id" : "flag");
+        if (wrong || id || flag) (reasons[name] ??= {})[`${i},${j}`] = wrong ?? (id ? "id" : "flag");
       }),
     );
   }
-  if (lab.matrices.targets && !isShare(number(lab.smoothing).value)) found.smoothing = { "": "share" };
-  return found;
+  if (lab.matrices.targets && !isShare(number(lab.smoothing).value)) reasons.smoothing = { "": "share" };
+  return reasons;
 }
 
 /** @param {number | null} value */
@@ -134,7 +134,7 @@ export function request(lab) {
     ...(mask.includes("window") ? { window } : {}),
     ...(padding ? { padding: padding.map(Boolean) } : {}),
     ...(relative === "sinusoidal" ? { positions: relative } : {}),
-    ...(pi ? { relative: { [relative]: Object.fromEntries(pi.map((/** @type {number} */ one, /** @type {number} */ i) => [String(i - CLIP), one])), clip: CLIP } } : {}),
+    ...(pi ? { relative: { [relative]: Object.fromEntries(pi.map((/** @type {number} */ value, /** @type {number} */ i) => [String(i - CLIP), value])), clip: CLIP } } : {}),
     ...(norm === "none" ? {} : norm === "residual" ? { residual: true } : { norm }),
     ...(targets ? { targets, shift: lab.shift && sizes(lab).n > 1, label_smoothing: number(lab.smoothing).value ?? 0 } : {}),
   };

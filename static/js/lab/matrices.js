@@ -31,7 +31,7 @@ import { transposed } from "../lib/csv.js";
  */
 /** @typedef {{n: number, m: number, d: number, k: number, f: number, vocab: number}} Sizes */
 
-export const MOST = 8;
+export const MAX_SIZE = 8;
 /** Offsets of relative positions: from −2 to 2; larger ones are clipped. */
 export const CLIP = 2;
 export const CHOICES = {
@@ -79,18 +79,18 @@ export function sizes(lab) {
  * Rows and columns of a matrix in the row convention.
  * @param {Sizes} sizes
  * @param {number} heads
- * @param {Set<string>} there  the matrices present: a W_O maps the heads back to d features
+ * @param {Set<string>} present  the matrices present: a W_O maps the heads back to d features
  * @returns {Record<string, [number, number]>}
  */
-function shapes({ n, m, d, k, f, vocab }, heads, there) {
+function shapes({ n, m, d, k, f, vocab }, heads, present) {
   const all = heads * k;
-  const width = there.has("w_o") ? d : all;
+  const width = present.has("w_o") ? d : all;
   return {
     x: [n, d],
     memory: [m, d],
     ...Object.fromEntries(["w_q", "w_k", "w_v"].map((name) => [name, [d, all]])),
     ...Object.fromEntries(["b_q", "b_k", "b_v"].map((name) => [name, [1, all]])),
-    padding: [1, there.has("memory") ? m : n],
+    padding: [1, present.has("memory") ? m : n],
     w: [heads, k],
     b: [heads, k],
     pi: [1, 2 * CLIP + 1],
@@ -119,30 +119,30 @@ function blank(name, row, col) {
  * @param {Partial<Sizes> & {heads?: number, has?: string[]}} [wanted]  has: the matrices to include
  * @returns {Lab}
  */
-export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices), ...wanted } = {}) {
-  const size = { ...sizes(lab), ...wanted };
+export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices), ...requested } = {}) {
+  const size = { ...sizes(lab), ...requested };
   // A residual needs as many features as x.
   const adds = lab.norm !== "none" && heads * size.k !== size.d;
-  const there = new Set([...has, ...(adds ? ["w_o"] : [])]);
+  const present = new Set([...has, ...(adds ? ["w_o"] : [])]);
   const normed = lab.norm === "post" || lab.norm === "pre";
   for (const [name, used] of /** @type {[string, boolean][]} */ ([
     ["w", lab.scoring === "additive"],
-    ["b", lab.scoring === "additive" && there.has("b_q")],
+    ["b", lab.scoring === "additive" && present.has("b_q")],
     ["pi", lab.relative === "add" || lab.relative === "multiply"],
-    ["b_o", there.has("w_o") && there.has("b_q")],
-    ["gamma", normed && there.has("gamma")],
-    ["beta", normed && there.has("beta")],
-    ["ffn_gamma", normed && there.has("gamma") && there.has("w_1")],
-    ["ffn_beta", normed && there.has("beta") && there.has("w_1")],
+    ["b_o", present.has("w_o") && present.has("b_q")],
+    ["gamma", normed && present.has("gamma")],
+    ["beta", normed && present.has("beta")],
+    ["ffn_gamma", normed && present.has("gamma") && present.has("w_1")],
+    ["ffn_beta", normed && present.has("beta") && present.has("w_1")],
   ]))
-    used ? there.add(name) : there.delete(name);
-  const shape = shapes(size, heads, there);
+    used ? present.add(name) : present.delete(name);
+  const shape = shapes(size, heads, present);
   const matrices = Object.fromEntries(
-    NAMES.filter((name) => there.has(name)).map((name) => {
+    NAMES.filter((name) => present.has(name)).map((name) => {
       const old = lab.matrices[name] && inRows(lab, name);
       const [rows, cols] = shape[name];
-      const own = (/** @type {number} */ i) => old?.[HEADWISE.has(name) && !old[i] ? 0 : i];
-      const cells = Array.from({ length: rows }, (_, i) => Array.from({ length: cols }, (_, j) => own(i)?.[j] ?? blank(name, i, j)));
+      const oldRow = (/** @type {number} */ i) => old?.[HEADWISE.has(name) && !old[i] ? 0 : i];
+      const cells = Array.from({ length: rows }, (_, i) => Array.from({ length: cols }, (_, j) => oldRow(i)?.[j] ?? blank(name, i, j)));
       return [name, lab.convention === "column" ? transposed(cells) : cells];
     }),
   );
@@ -171,11 +171,11 @@ const AXES = {
  * @returns {Lab | null}  null: not larger than before
  */
 export function grown(lab, name, rows, cols) {
-  const wanted = lab.convention === "column" ? [cols, rows] : [rows, cols];
+  const requested = lab.convention === "column" ? [cols, rows] : [rows, cols];
   const [present, shared] = [sizes(lab), HEADWISE.has(name) ? 1 : lab.heads];
   const larger = (AXES[name] ?? []).flatMap((size, axis) => {
     if (!size) return [];
-    const count = Math.min(size === "k" ? Math.ceil(wanted[axis] / shared) : wanted[axis], MOST);
+    const count = Math.min(size === "k" ? Math.ceil(requested[axis] / shared) : requested[axis], MAX_SIZE);
     return count > present[size] ? [[size, count]] : [];
   });
   return larger.length ? fitted(lab, Object.fromEntries(larger)) : null;
@@ -223,7 +223,7 @@ export function reordered(lab, order) {
     return [name, column ? transposed(cells) : cells];
   }
   const { x, targets, padding, memory } = lab.matrices;
-  const own = [
+  const movedMatrices = [
     ...(x ? [moved("x", (rows) => order.map((from) => rows[from]))] : []),
     ...(padding && !memory ? [moved("padding", ([row]) => [order.map((from) => row[from])])] : []),
     ...(targets ? [moved("targets", ([row]) => [order.map((from) => row[from])])] : []),
@@ -233,7 +233,7 @@ export function reordered(lab, order) {
     ...lab,
     tokens: order.map((from) => lab.tokens[from]),
     order: written.every((from, place) => from === place) ? [] : written,
-    matrices: { ...lab.matrices, ...Object.fromEntries(own) },
+    matrices: { ...lab.matrices, ...Object.fromEntries(movedMatrices) },
   };
 }
 
@@ -250,8 +250,8 @@ export function shuffled(lab, random = Math.random) {
     const j = Math.floor(random() * (i + 1));
     [order[i], order[j]] = [order[j], order[i]];
   }
-  const same = order.every((from, place) => from === place);
-  return reordered(lab, same ? [...order.slice(1), order[0]] : order);
+  const isUnchanged = order.every((from, place) => from === place);
+  return reordered(lab, isUnchanged ? [...order.slice(1), order[0]] : order);
 }
 
 /** Restore the original order. @param {Lab} lab @returns {Lab} */
@@ -271,13 +271,13 @@ export function unshuffled(lab) {
 export function moves(lab, answer, before) {
   const [now, then] = [outputs(lab, answer), outputs(lab, before)];
   return now.map((row, place) => {
-    const most = Math.max(...row.map((value, i) => Math.abs(value - then[lab.order[place]][i])));
-    return most < ROUNDING ? 0 : most;
+    const difference = Math.max(...row.map((value, i) => Math.abs(value - then[lab.order[place]][i])));
+    return difference < ROUNDING ? 0 : difference;
   });
 }
 
 /** One row of features per token. @param {Lab} lab @param {Answer} answer @returns {number[][]} */
 function outputs(lab, { steps }) {
-  const found = steps[OUTPUTS.find((name) => steps[name]) ?? "output"];
-  return lab.convention === "column" ? transposed(found) : found;
+  const output = steps[OUTPUTS.find((name) => steps[name]) ?? "output"];
+  return lab.convention === "column" ? transposed(output) : output;
 }

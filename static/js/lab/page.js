@@ -11,31 +11,31 @@ const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea
 /**
  * @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page
  * @param {object} lab
- * @param {boolean} lab.asked  whether it begins in projector mode
- * @param {() => string} lab.what  is shown
+ * @param {boolean} lab.startsOn  whether it begins in projector mode
+ * @param {() => string} lab.subject  what is shown
  * @param {() => void} lab.changed  called when it is switched
  * @returns {{on: () => boolean, follow: () => void}}  follow: something else is shown
  */
-export function bindLabProjector({ t, announce, restyle }, { asked, what, changed }) {
+export function bindLabProjector({ t, announce, restyle }, { startsOn, subject, changed }) {
   const root = document.documentElement;
   const enter = find("#projector");
   const on = () => root.hasAttribute("data-projector");
-  root.toggleAttribute("data-projector", asked);
-  const follow = bindFit({ on, subject: what, restyle, place: find("#lab") });
+  root.toggleAttribute("data-projector", startsOn);
+  const follow = bindFit({ on, subject, restyle, place: find("#lab") });
 
-  /** @param {boolean} wanted */
-  function turn(wanted) {
-    if (wanted === on()) return;
-    root.toggleAttribute("data-projector", wanted);
-    enter.setAttribute("aria-pressed", String(wanted));
+  /** @param {boolean} turnOn */
+  function turn(turnOn) {
+    if (turnOn === on()) return;
+    root.toggleAttribute("data-projector", turnOn);
+    enter.setAttribute("aria-pressed", String(turnOn));
     restyle();
     follow();
     changed();
-    (wanted ? find("#figure") : enter).focus();
-    announce(wanted ? t("Projector mode. Escape leaves.") : t("Left projector mode."));
+    (turnOn ? find("#figure") : enter).focus();
+    announce(turnOn ? t("Projector mode. Escape leaves.") : t("Left projector mode."));
   }
 
-  enter.setAttribute("aria-pressed", String(asked));
+  enter.setAttribute("aria-pressed", String(startsOn));
   enter.addEventListener("click", () => turn(!on()));
   find("#projector-leave").addEventListener("click", () => turn(false));
   document.addEventListener("keydown", (event) => {
@@ -54,37 +54,37 @@ export function bindLabProjector({ t, announce, restyle }, { asked, what, change
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {URLSearchParams} said  from the link
+ * @param {URLSearchParams} link  from the link
  * @param {() => void} changed  called when the link must change
  */
-export function bindFormulas(page, api, said, changed) {
+export function bindFormulas(page, api, link, changed) {
   const root = find("#formulas");
-  let shown = "";
+  let shownId = "";
   const panels = Object.entries(FORMULAS).map(([id, { title }]) => {
     const place = h("div", {});
     const section = h("section", { className: "panel-of-formula", hidden: true }, h("h2", {}, title(page.t)), place);
     root.append(section);
-    return { id, section, figure: createFormula({ root: place, page, api, id, said, onChange: changed }) };
+    return { id, section, figure: createFormula({ root: place, page, api, id, link, onChange: changed }) };
   });
 
   /** @param {string} id  of the one to be shown; "": none */
   function go(id) {
-    shown = id in FORMULAS ? id : "";
-    root.hidden = !shown;
+    shownId = id in FORMULAS ? id : "";
+    root.hidden = !shownId;
     for (const panel of panels) {
-      panel.section.hidden = panel.id !== shown;
-      if (panel.id === shown) panel.figure.draw();
+      panel.section.hidden = panel.id !== shownId;
+      if (panel.id === shownId) panel.figure.draw();
     }
     changed();
   }
 
   return {
     names: Object.fromEntries(Object.entries(FORMULAS).map(([id, { title }]) => [id, title(page.t)])),
-    shown: () => shown,
+    shown: () => shownId,
     go,
     /** The formula and the changed fields as part of a link: "&…", or "". */
     query: () =>
-      [...(shown ? [["show", shown]] : []), ...panels.flatMap(({ figure }) => figure.query())]
+      [...(shownId ? [["show", shownId]] : []), ...panels.flatMap(({ figure }) => figure.query())]
         .map(([name, value]) => `&${name}=${encodeURIComponent(value)}`)
         .join(""),
   };

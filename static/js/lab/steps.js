@@ -62,11 +62,11 @@ export function formulas(lab) {
   /**
    * The formula of a norm with its γ and β.
    * @param {Formula} x
-   * @param {string} which
+   * @param {string} prefix
    * @param {string} sub
    */
-  const normed = (x, which, sub) => [
-    ...(matrices[`${which}gamma`] ? [`γ${sub}`, "·"] : []), "LayerNorm", OPEN, x, CLOSE, ...(matrices[`${which}beta`] ? ["+", `β${sub}`] : []),
+  const normed = (x, prefix, sub) => [
+    ...(matrices[`${prefix}gamma`] ? [`γ${sub}`, "·"] : []), "LayerNorm", OPEN, x, CLOSE, ...(matrices[`${prefix}beta`] ? ["+", `β${sub}`] : []),
   ];
   /** x W, or W x. @param {Formula} x @param {string} w @param {string} [b] */
   const times = (x, w, b) => [...(column ? [w, x] : [x, w]), ...(b && matrices[b.toLowerCase()] ? ["+", b] : [])];
@@ -78,7 +78,7 @@ export function formulas(lab) {
     scaled: fraction(products, root("d_k")),
     additive: ["w", "·", "tanh", OPEN, "q_i", "+", "k_j", ...(matrices.b ? ["+", "b"] : []), CLOSE],
   };
-  const left = scoring === "additive" ? "S_ij" : "S";
+  const scoreSymbol = scoring === "additive" ? "S_ij" : "S";
   const term = relative === "add" || relative === "multiply";
   const mixed = lab.heads > 1 ? "C" : "Z";
   const out = matrices.w_o || norm !== "none" ? "O" : mixed;
@@ -93,9 +93,9 @@ export function formulas(lab) {
     k: ["K", "=", ...times(matrices.memory ? "M" : first, "W_K", "b_K")],
     v: ["V", "=", ...times(matrices.memory ? "M" : first, "W_V", "b_V")],
     products: ["P", "=", ...products],
-    scored: [left, "=", score[scoring]],
+    scored: [scoreSymbol, "=", score[scoring]],
     position: ["Π_ij", "=", "π_j−i"],
-    scores: !term ? [left, "=", score[scoring]] : ["S_π", "=", "S", relative === "add" ? "+" : "·", "Π"],
+    scores: !term ? [scoreSymbol, "=", score[scoring]] : ["S_π", "=", "S", relative === "add" ? "+" : "·", "Π"],
     mask: ["m_ij", "∈", plain("{0, 1}")],
     weights: ["A", "=", "softmax", OPEN, term ? "S_π" : "S", CLOSE],
     mix: ["Z", "=", ...(column ? ["V", "A"] : ["A", "V"])],
@@ -141,10 +141,10 @@ export function shownSteps(lab, answer, t) {
 /** @param {Lab} lab @param {string[]} dims @param {any} values @param {Translate} t @returns {Step["tables"]} */
 function tables(lab, dims, values, t) {
   if (!dims.length) return [{ title: "", values: [[values]], rows: [""], cols: [""] }];
-  if (dims.length === 1) return [{ title: "", values: values.map((/** @type {number} */ one) => [one]), rows: labels(lab, dims[0], values.length), cols: [""] }];
+  if (dims.length === 1) return [{ title: "", values: values.map((/** @type {number} */ value) => [value]), rows: labels(lab, dims[0], values.length), cols: [""] }];
   if (dims[0] !== "head") return [table(lab, dims, values)];
-  return values.map((/** @type {number[][]} */ own, /** @type {number} */ head) => ({
-    ...table(lab, dims.slice(1), own),
+  return values.map((/** @type {number[][]} */ headValues, /** @type {number} */ head) => ({
+    ...table(lab, dims.slice(1), headValues),
     title: values.length > 1 ? t("Head {n}", { n: head + 1 }) : "",
   }));
 }
@@ -178,11 +178,11 @@ export function labels(lab, dim, count) {
  */
 export function finding(lab, { steps: { weights } }) {
   let best = { query: "", key: "", weight: -1, head: 0 };
-  const rows = weights.map((/** @type {number[][]} */ own) => (lab.convention === "column" ? transposed(own) : own));
+  const rows = weights.map((/** @type {number[][]} */ headWeights) => (lab.convention === "column" ? transposed(headWeights) : headWeights));
   // A row that sees a single key has no choice, so it is skipped if others have one.
   const choosing = rows.flat().some(open);
-  rows.forEach((/** @type {number[][]} */ own, /** @type {number} */ head) =>
-    own.forEach((row, query) => {
+  rows.forEach((/** @type {number[][]} */ headWeights, /** @type {number} */ head) =>
+    headWeights.forEach((row, query) => {
       if (choosing && !open(row)) return;
       row.forEach((weight, key) => {
         if (weight <= best.weight + 1e-12) return;

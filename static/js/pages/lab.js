@@ -10,7 +10,7 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
-import { format, opened, parse, stateOf, wrongs } from "../lab/link.js";
+import { format, invalidCells, opened, parse, stateOf } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { bindExports } from "../lab/exports.js";
 import { bindFormulas, bindLabProjector } from "../lab/page.js";
@@ -38,7 +38,7 @@ async function start() {
   /** Tells a room of a change. */
   let changed = () => {};
   const formulas = bindFormulas(page, api, params, again);
-  const projector = bindLabProjector(page, { asked: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", what: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
+  const projector = bindLabProjector(page, { startsOn: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", subject: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
   const root = find("#lab");
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
@@ -81,7 +81,7 @@ async function start() {
   /** @param {import("../core/wire/schemas.d.ts").About} [about] */
   async function make(about) {
     if (formulas.shown()) return { url: currentUrl(window) };
-    if (Object.keys(wrongs(labFigure.lab())).length) throw new Problem("wrong-cells");
+    if (Object.keys(invalidCells(labFigure.lab())).length) throw new Problem("wrong-cells");
     return api.share({ state: stateOf(labFigure.lab(), lang), about });
   }
   changed = bindLabRoom(page, api, labFigure);

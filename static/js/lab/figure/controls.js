@@ -4,21 +4,21 @@ import { radios } from "../../core/figure/controls.js";
 import { isPlainKey } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { wrongs } from "../link.js";
-import { CHOICES, EXTRAS, MOST, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
+import { invalidCells } from "../link.js";
+import { CHOICES, EXTRAS, MAX_SIZE, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
 import { PRESETS, preset } from "../presets.js";
 
 /** @import { Lab } from "../matrices.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /**
- * @typedef {object} Desk
+ * @typedef {object} LabEditor
  * @property {() => Lab} get
- * @property {(next: Lab, what?: string) => void} change
+ * @property {(next: Lab, subject?: string) => void} change
  * @property {(step: "undo" | "redo") => void} step
  * @property {() => void} again  redraws everything
  * @property {HTMLElement} root  the element in which Ctrl+Z and Ctrl+Y apply to it
- * @property {string} own  prefix of the names of radio buttons
+ * @property {string} idPrefix  of the names of radio buttons
  * @property {Beside | null} beside
  * @property {string[]} [only]  of the menus, and "shuffle"; absent: all controls
  */
@@ -57,18 +57,18 @@ const extras = (t) => ({
  * @returns {[string, string, number][]}
  */
 const counted = (t, lab) => [
-  ["n", t("Tokens"), MOST],
-  ...(lab.matrices.memory ? [/** @type {[string, string, number]} */ (["m", t("Memory tokens"), MOST])] : []),
-  ["d", t("Features"), MOST],
+  ["n", t("Tokens"), MAX_SIZE],
+  ...(lab.matrices.memory ? [/** @type {[string, string, number]} */ (["m", t("Memory tokens"), MAX_SIZE])] : []),
+  ["d", t("Features"), MAX_SIZE],
   ["heads", t("Heads"), 4],
-  ["k", t("Channels per head"), MOST],
-  ...(lab.mask.includes("window") ? [/** @type {[string, string, number]} */ (["window", t("Window"), MOST])] : []),
-  ...(lab.matrices.w_1 ? [/** @type {[string, string, number]} */ (["f", t("Hidden units"), MOST])] : []),
-  ...(lab.matrices.w_vocab ? [/** @type {[string, string, number]} */ (["vocab", t("Vocabulary"), MOST])] : []),
+  ["k", t("Channels per head"), MAX_SIZE],
+  ...(lab.mask.includes("window") ? [/** @type {[string, string, number]} */ (["window", t("Window"), MAX_SIZE])] : []),
+  ...(lab.matrices.w_1 ? [/** @type {[string, string, number]} */ (["f", t("Hidden units"), MAX_SIZE])] : []),
+  ...(lab.matrices.w_vocab ? [/** @type {[string, string, number]} */ (["vocab", t("Vocabulary"), MAX_SIZE])] : []),
 ];
 
-/** @param {import("../../core/figure/types.js").PageContext} page @param {Desk} desk */
-export function createChoices({ t }, { get, change, step, again, root, own, beside, only }) {
+/** @param {import("../../core/figure/types.js").PageContext} page @param {LabEditor} editor */
+export function createChoices({ t }, { get, change, step, again, root, idPrefix, beside, only }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];
   let open = false; // on a phone, mechanisms and sizes are closed at first
@@ -76,14 +76,14 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
     const { name, value, checked } = /** @type {HTMLInputElement} */ (target);
     if (name === "preset") beside?.go(value in beside.names ? value : "");
     if (name === "preset" && beside && value in beside.names) return;
-    const next = chosen(get(), { name: name.replace(`${own}-`, ""), value, checked });
+    const next = chosen(get(), { name: name.replace(`${idPrefix}-`, ""), value, checked });
     if (next) change(next);
   });
   element.addEventListener("click", ({ target }) => {
-    const { by, size, go, words, more } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
+    const { by, size, go, words, more: moreButton } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
     if (go) step(go === "undo" ? "undo" : "redo");
     if (size) change(resized(get(), size, Number(by)));
-    if (more !== undefined) {
+    if (moreButton !== undefined) {
       open = !open;
       again();
     }
@@ -105,7 +105,7 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
   /** @param {string[]} names @param {Lab} lab */
   const few = (names, lab) => [
     ...names.map((name) => (name === "shuffle" ? words(lab) : mechanism(name, lab))),
-    ...counted(t, lab).filter(([name]) => name === "window" && names.includes("mask")).map(([name, label, most]) => stepper(t, name, label, countOf(lab, name), most)),
+    ...counted(t, lab).filter(([name]) => name === "window" && names.includes("mask")).map(([name, label, limit]) => stepper(t, name, label, countOf(lab, name), limit)),
   ];
 
   return {
@@ -116,17 +116,17 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
       const id = matching(lab);
       // It stays while numbers are changed: otherwise all below would move at the first key.
       last = id || last;
-      const shown = beside?.shown() ?? "";
-      const examples = { "": t("your own"), ...Object.fromEntries(Object.entries(PRESETS).map(([one, { name }]) => [one, name(t)])) };
-      const menus = option("preset", t("Example"), examples, shown || id, beside ? { [beside.label]: beside.names } : {});
-      if (shown) return render(element, menus);
+      const formulaId = beside?.shown() ?? "";
+      const examples = { "": t("your own"), ...Object.fromEntries(Object.entries(PRESETS).map(([presetId, { name }]) => [presetId, name(t)])) };
+      const menus = option("preset", t("Example"), examples, formulaId || id, beside ? { [beside.label]: beside.names } : {});
+      if (formulaId) return render(element, menus);
       render(
         element,
         menus,
         act("go", "undo", t("Undo"), !past.undoable()),
         act("go", "redo", t("Redo"), !past.redoable()),
-        either(`${own}-convention`, t("Convention"), conventions, lab.convention),
-        either(`${own}-numbers`, t("Numbers"), numbers, lab.fractions ? "fractions" : "decimals"),
+        either(`${idPrefix}-convention`, t("Convention"), conventions, lab.convention),
+        either(`${idPrefix}-numbers`, t("Numbers"), numbers, lab.fractions ? "fractions" : "decimals"),
         words(lab),
         el("button", { key: "more", type: "button", className: "button lab-more", "aria-expanded": String(open), "data-more": "" }, t("Mechanisms and sizes")),
         el("hr", {}),
@@ -135,10 +135,10 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
           "div",
           { className: `lab-parts${open ? " open" : ""}` },
           Object.keys(menu).map((name) => mechanism(name, lab)),
-          Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((one) => Boolean(lab.matrices[one])))),
+          Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((matrix) => Boolean(lab.matrices[matrix])))),
           lab.matrices.targets && toggle("shift", t("Predict the next token"), lab.shift),
           lab.matrices.targets && smoothing(t, lab),
-          counted(t, lab).map(([name, label, most]) => stepper(t, name, label, countOf(lab, name), most)),
+          counted(t, lab).map(([name, label, limit]) => stepper(t, name, label, countOf(lab, name), limit)),
         ),
       );
     },
@@ -172,13 +172,13 @@ function resized(lab, size, by) {
 const essence = (lab) => JSON.stringify({ ...oriented(lab, "row"), tokens: 0, memoryTokens: 0, fractions: 0, hidden: 0 });
 
 /** Examples by their identity. */
-const known = new Map(Object.keys(PRESETS).map((id) => [essence(preset(id)), id]));
+const presetIds = new Map(Object.keys(PRESETS).map((id) => [essence(preset(id)), id]));
 
 /** The id of the matching example; "" if there is none. @param {Lab} lab */
-const matching = (lab) => known.get(essence(lab)) ?? "";
+const matching = (lab) => presetIds.get(essence(lab)) ?? "";
 
 /** @param {Record<string, string>} values */
-const options = (values) => Object.entries(values).map(([id, says]) => el("option", { value: id }, says));
+const options = (values) => Object.entries(values).map(([id, label]) => el("option", { value: id }, label));
 
 /**
  * @param {string} name
@@ -196,7 +196,7 @@ const option = (name, label, values, value, groups = {}) =>
       "select",
       { name, value, "aria-label": label },
       options(values),
-      Object.entries(groups).map(([group, more]) => el("optgroup", { key: group, label: group }, options(more))),
+      Object.entries(groups).map(([group, groupValues]) => el("optgroup", { key: group, label: group }, options(groupValues))),
     ),
   );
 
@@ -210,14 +210,14 @@ const act = (kind, value, label, disabled = false) =>
 
 /** @param {Translate} t @param {Lab} lab */
 function smoothing(t, lab) {
-  const wrong = Boolean(wrongs(lab).smoothing);
-  const says = wrong ? t("A number from 0 to 1.") : "";
+  const wrong = Boolean(invalidCells(lab).smoothing);
+  const message = wrong ? t("A number from 0 to 1.") : "";
   return el(
     "label",
     { key: "smoothing", className: "option" },
     el("span", {}, t("Label smoothing")),
-    el("input", { className: "short", name: "smoothing", inputMode: "decimal", autocomplete: "off", value: lab.smoothing, title: says, "aria-invalid": String(wrong) }),
-    wrong && el("span", { className: "wrong-choice" }, says),
+    el("input", { className: "short", name: "smoothing", inputMode: "decimal", autocomplete: "off", value: lab.smoothing, title: message, "aria-invalid": String(wrong) }),
+    wrong && el("span", { className: "wrong-choice" }, message),
   );
 }
 
@@ -225,13 +225,13 @@ function smoothing(t, lab) {
 const toggle = (name, label, checked) =>
   el("label", { key: name, className: "option toggle" }, el("input", { type: "checkbox", name, checked }), el("span", {}, label));
 
-/** @param {Translate} t @param {string} name @param {string} label @param {number} count @param {number} most */
-const stepper = (t, name, label, count, most) =>
+/** @param {Translate} t @param {string} name @param {string} label @param {number} count @param {number} limit */
+const stepper = (t, name, label, count, limit) =>
   el(
     "div",
     { key: name, className: "option stepper", role: "group", "aria-label": label },
     el("span", {}, label),
     el("button", { key: "less", type: "button", className: "button", "data-size": name, "data-by": "-1", disabled: count <= 1, "aria-label": t("One less") }, "−"),
     el("output", {}, String(count)),
-    el("button", { key: "more", type: "button", className: "button", "data-size": name, "data-by": "1", disabled: count >= most, "aria-label": t("One more") }, "+"),
+    el("button", { key: "more", type: "button", className: "button", "data-size": name, "data-by": "1", disabled: count >= limit, "aria-label": t("One more") }, "+"),
   );

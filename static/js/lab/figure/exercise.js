@@ -40,8 +40,8 @@ export function createExercise({ t, announce }, { again, row: choose }) {
   const key = ({ id }, head, row, col) => `${id} ${head} ${row} ${col}`;
   /** @param {Step} step @param {number} head @param {number} row @param {number} col */
   const verdict = (step, head, row, col) => judged(typed.get(key(step, head, row, col)) ?? "", Number(step.tables[head].values[row][col]));
-  /** @param {Step} step @param {number} asked */
-  const rowOf = ({ tables }, asked) => within(asked, tables[0].rows.length);
+  /** @param {Step} step @param {number} chosenRow */
+  const rowOf = ({ tables }, chosenRow) => within(chosenRow, tables[0].rows.length);
   /** @param {Step} step @param {number} row */
   const done = (step, row) => step.tables.every(({ cols }, head) => cols.every((_, col) => verdict(step, head, row, col) === "right"));
 
@@ -49,9 +49,9 @@ export function createExercise({ t, announce }, { again, row: choose }) {
   const words = () => ({ right: t("Correct."), wrong: t("Not yet. Two decimals are enough."), text: t("Not a number. Write 0.5, −2 or 1/3."), empty: "" });
 
   return {
-    /** The task and its progress. @param {Step} step @param {number} asked */
-    task(step, asked) {
-      const row = rowOf(step, asked);
+    /** The task and its progress. @param {Step} step @param {number} chosenRow */
+    task(step, chosenRow) {
+      const row = rowOf(step, chosenRow);
       const { rows } = step.tables[0];
       const menu = el(
         "select",
@@ -72,23 +72,23 @@ export function createExercise({ t, announce }, { again, row: choose }) {
     /**
      * One table per head: the row to fill in has inputs, all others are blank.
      * @param {Step} step
-     * @param {number} asked
+     * @param {number} chosenRow
      */
-    tables(step, asked) {
-      const row = rowOf(step, asked);
+    tables(step, chosenRow) {
+      const row = rowOf(step, chosenRow);
       return step.tables.map((table, head) =>
         headedTable(table, t, (i, j) => {
           if (i !== row && !done(step, i)) return el("td", { key: j, className: "unknown", "data-at": `${i},${j}`, title: t("hidden") });
-          const found = verdict(step, head, i, j);
-          const says = words()[found];
+          const judgement = verdict(step, head, i, j);
+          const message = words()[judgement];
           const input = el("input", {
             type: "text",
             inputMode: "decimal",
             autocomplete: "off",
             value: typed.get(key(step, head, i, j)) ?? "",
-            title: says,
+            title: message,
             "aria-label": t("{matrix}, row {row}, column {col}", { matrix: step.name, row: table.rows[i] || i + 1, col: table.cols[j] || j + 1 }),
-            "aria-invalid": String(found === "wrong" || found === "text"),
+            "aria-invalid": String(judgement === "wrong" || judgement === "text"),
             oninput(/** @type {Event} */ { target }) {
               typed.set(key(step, head, i, j), /** @type {HTMLInputElement} */ (target).value);
               again();
@@ -96,7 +96,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
               if (now !== "empty") announce(words()[now]);
             },
           });
-          return el("td", { key: j, className: "fill-in", "data-verdict": found, "data-at": `${i},${j}` }, input, found === "right" && el("span", { className: "tick", "aria-hidden": "true" }, "✓"));
+          return el("td", { key: j, className: "fill-in", "data-verdict": judgement, "data-at": `${i},${j}` }, input, judgement === "right" && el("span", { className: "tick", "aria-hidden": "true" }, "✓"));
         }),
       );
     },

@@ -7,8 +7,8 @@ import { trouble } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
-import { debounce, throttle } from "../../lib/timing.js";
-import { request, wrongs } from "../link.js";
+import { settle, throttle } from "../../lib/timing.js";
+import { invalidCells, request } from "../link.js";
 import { unshuffled } from "../matrices.js";
 import { createChoices } from "./controls.js";
 import { createMatrices } from "./matrix-inputs.js";
@@ -21,7 +21,7 @@ import { createSteps } from "./step-results.js";
 
 /** Undo and redo for pages with their own state. */
 
-const MOST = 200;
+const MAX_STEPS_BACK = 200;
 
 /** @template T @param {T} first */
 export function createHistory(first) {
@@ -33,10 +33,10 @@ export function createHistory(first) {
   let future = [];
   return {
     present: () => present,
-    /** @param {T} next @param {string} [what]  changes of the same thing in a row are one */
-    change(next, what = "") {
-      if (!what || what !== last) past = [...past, present].slice(-MOST);
-      [present, last, future] = [next, what, []];
+    /** @param {T} next @param {string} [subject]  changes of the same thing in a row are one */
+    change(next, subject = "") {
+      if (!subject || subject !== last) past = [...past, present].slice(-MAX_STEPS_BACK);
+      [present, last, future] = [next, subject, []];
     },
     undo() {
       if (!past.length) return;
@@ -78,23 +78,23 @@ const PACE = 60;
 /** Milliseconds after the last key until less urgent parts are drawn. */
 const IDLE = 120;
 
-let made = 0;
+let figureCount = 0;
 
 /** @param {Plan} plan */
-export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, about = [], beside = null, onChange = () => {}, onReply = () => {} }) {
-  const own = `lab-${++made}`;
+export function createLabFigure({ root, page, lab, compute, known: knownResult = null, choices: choosing = true, about = [], beside = null, onChange = () => {}, onReply = () => {} }) {
+  const idPrefix = `lab-${++figureCount}`;
   const past = createHistory(lab);
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
-  const { offered, button: rest } = choice(about, page.t, redraw);
-  const desk = { get: past.present, change, step, again: () => show(), own, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
-  const choices = createChoices(page, desk);
-  const matrices = createMatrices(page, desk);
-  const steps = createSteps(page, desk, IDLE);
+  const { offered, button: restButton } = choice(about, page.t, redraw);
+  const editor = { get: past.present, change, step, again: () => show(), idPrefix, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
+  const choices = createChoices(page, editor);
+  const matrices = createMatrices(page, editor);
+  const steps = createSteps(page, editor, IDLE);
   /** @type {Computed | null} */
-  let computed = known && { lab, ...known };
-  let asked = known ? keyOf(lab) : "";
+  let computed = knownResult && { lab, ...knownResult };
+  let computedKey = knownResult ? keyOf(lab) : "";
   let waiting = false;
   stand.append(...(choosing ? [choices.element] : []), failed.element, h("div", { className: "lab-body" }, matrices.element, steps.element));
   root.replaceChildren(stand);
@@ -108,24 +108,24 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
    * nothing.
    */
   async function ask() {
-    if (!compute || waiting || Object.keys(wrongs(past.present())).length) return;
-    if (keyOf(past.present()) === asked) return draw();
+    if (!compute || waiting || Object.keys(invalidCells(past.present())).length) return;
+    if (keyOf(past.present()) === computedKey) return draw();
     waiting = true;
     steps.busy(true);
     let lab = past.present();
-    const found = await asker.ask((signal) => both(compute, (lab = latest(lab)), signal), failed.show);
+    const reply = await asker.ask((signal) => replies(compute, (lab = latest(lab)), signal), failed.show);
     waiting = false;
-    if (found === null) return;
+    if (reply === null) return;
     const newer = keyOf(latest(lab)) !== keyOf(lab);
     steps.busy(newer);
-    failed.show(found instanceof Problem ? found : null);
-    if (!(found instanceof Problem)) {
-      asked = keyOf(lab);
-      computed = { lab, ...found };
+    failed.show(reply instanceof Problem ? reply : null);
+    if (!(reply instanceof Problem)) {
+      computedKey = keyOf(lab);
+      computed = { lab, ...reply };
       draw();
     }
     if (newer) asking.later();
-    onReply(found instanceof Problem ? found : null);
+    onReply(reply instanceof Problem ? reply : null);
   }
 
   /**
@@ -134,14 +134,14 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
    */
   function latest(otherwise) {
     const present = past.present();
-    return Object.keys(wrongs(present)).length ? otherwise : present;
+    return Object.keys(invalidCells(present)).length ? otherwise : present;
   }
 
   function draw() {
     if (!computed) return;
     const present = past.present();
     // Hidden steps and number formats need no request.
-    if (keyOf(present) === asked) computed = { ...computed, lab: present };
+    if (keyOf(present) === computedKey) computed = { ...computed, lab: present };
     steps.show(computed);
     pointing.show();
   }
@@ -149,7 +149,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   /** @param {boolean} [typed]  into a cell */
   function show(typed = false) {
     const present = past.present();
-    const wrong = wrongs(present);
+    const wrong = invalidCells(present);
     const right = !Object.keys(wrong).length;
     const away = Boolean(beside?.shown());
     stand.classList.toggle("gives-way", away);
@@ -159,23 +159,23 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     menus.later();
     if (!typed) menus.now();
     steps.stale(!right);
-    if (right && keyOf(present) === asked) draw();
+    if (right && keyOf(present) === computedKey) draw();
   }
 
-  /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */
-  function change(next, what) {
-    past.change(next, what);
-    show(Boolean(what));
+  /** @param {Lab} next @param {string} [subject]  changes of one thing in a row are undone together */
+  function change(next, subject) {
+    past.change(next, subject);
+    show(Boolean(subject));
   }
 
-  /** @param {"undo" | "redo"} way */
-  function step(way) {
-    past[way]();
+  /** @param {"undo" | "redo"} direction */
+  function step(direction) {
+    past[direction]();
     show();
   }
 
   function redraw() {
-    matrices.show(past.present(), wrongs(past.present()));
+    matrices.show(past.present(), invalidCells(past.present()));
     draw();
   }
 
@@ -184,7 +184,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   return {
     lab: past.present,
     /** The button that shows all matrices and steps, for the page to place; hidden if all are shown. */
-    rest,
+    rest: restButton,
     /** What is on the screen; null before the first reply. */
     computed: () => computed,
     pointing: pointing.pointing,
@@ -228,8 +228,8 @@ const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
  * @param {Lab} lab
  * @param {AbortSignal} signal
  */
-async function both(compute, lab, signal) {
+async function replies(compute, lab, signal) {
   const labs = lab.order.length ? [lab, unshuffled(lab)] : [lab];
-  const [answer, before = null] = await Promise.all(labs.map((one) => compute(request(one), signal)));
+  const [answer, before = null] = await Promise.all(labs.map((state) => compute(request(state), signal)));
   return { answer, before };
 }

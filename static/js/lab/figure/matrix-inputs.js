@@ -9,7 +9,7 @@ import { numberGrid } from "./number-grid.js";
 /** @import { Lab } from "../matrices.js" */
 /** @import { PageContext as Page } from "../../core/figure/types.js" */
 
-/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string, offered: (name: string) => boolean}} Desk  own: what ids begin with */
+/** @typedef {{get: () => Lab, change: (next: Lab, subject?: string) => void, fixed: boolean, idPrefix: string, offered: (name: string) => boolean}} LabEditor  idPrefix: what ids begin with */
 
 /** Their printed names. @type {Record<string, string>} */
 const PRINTED = {
@@ -22,8 +22,8 @@ const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
 /** @param {string} name */
 export const printed = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
 
-/** @param {Page} page @param {Desk} desk */
-export function createMatrices(page, { get, change, fixed, own, offered }) {
+/** @param {Page} page @param {LabEditor} editor */
+export function createMatrices(page, { get, change, fixed, idPrefix, offered }) {
   const { t, announce } = page;
   const element = h("div", { className: "lab-matrices", role: "group", "aria-label": t("Matrices") });
   /** @type {Map<string, ReturnType<typeof boxed>>} */
@@ -37,18 +37,18 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
   /** @param {string} name */
   function boxed(name) {
     const grid = numberGrid({
-      id: `${own}-${name}`,
-      name: formulaText(printed(name)),
+      id: `${idPrefix}-${name}`,
+      name: written(printed(name)),
       t,
       announce,
-      onEdit: (cells, at) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${at}`),
+      onEdit: (cells, place) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${place}`),
       onGrow: (rows, cols) => {
         const larger = grown(get(), name, rows, cols);
         if (larger) change(larger);
       },
       onName(index, text) {
         const key = name === "memory" ? "memoryTokens" : "tokens";
-        change({ ...get(), [key]: get()[key].map((one, i) => (i === index ? text : one)) }, `${key} ${index}`);
+        change({ ...get(), [key]: get()[key].map((token, i) => (i === index ? text : token)) }, `${key} ${index}`);
       },
     });
     const called = name === "padding" ? [t("Padding")] : subscript(printed(name));
@@ -59,17 +59,17 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
 
   return {
     element,
-    /** @param {Lab} lab @param {ReturnType<typeof import("../link.js").wrongs>} wrong */
+    /** @param {Lab} lab @param {ReturnType<typeof import("../link.js").invalidCells>} wrong */
     show(lab, wrong) {
-      const there = NAMES.filter((name) => lab.matrices[name] && offered(name));
+      const names = NAMES.filter((name) => lab.matrices[name] && offered(name));
       const column = lab.convention === "column";
-      const said = reasons(t, lab);
-      for (const name of there) {
+      const messages = reasons(t, lab);
+      for (const name of names) {
         const box = boxes.get(name) ?? boxed(name);
         boxes.set(name, box);
         const cells = lab.matrices[name];
         // A matrix that was not edited is not redrawn with each key.
-        const depends = JSON.stringify([wrong[name], lab.tokens, lab.memoryTokens, lab.heads, lab.convention, said.id]);
+        const depends = JSON.stringify([wrong[name], lab.tokens, lab.memoryTokens, lab.heads, lab.convention, messages.id]);
         const before = drawn.get(name);
         drawn.set(name, { cells, depends, theme: page.theme() });
         if (before && before.cells === cells && before.depends === depends && before.theme === page.theme()) continue;
@@ -86,12 +86,12 @@ export function createMatrices(page, { get, change, fixed, own, offered }) {
           named: typed,
           ...(HEADED.has(name) ? { heads: lab.heads, shared: column ? "rows" : "cols" } : {}),
           ...(name === "w_o" ? { heads: lab.heads, shared: column ? "cols" : "rows" } : {}),
-          why: (i, j) => said[wrong[name]?.[`${i},${j}`] ?? ""] ?? "",
+          why: (i, j) => messages[wrong[name]?.[`${i},${j}`] ?? ""] ?? "",
           theme: page.theme(),
           fixed,
         });
       }
-      render(element, ...there.map((name) => /** @type {ReturnType<typeof boxed>} */ (boxes.get(name)).element));
+      render(element, ...names.map((name) => /** @type {ReturnType<typeof boxed>} */ (boxes.get(name)).element));
     },
   };
 }

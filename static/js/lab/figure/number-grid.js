@@ -34,10 +34,10 @@ function createCellNote(table, why) {
     element.togglePopover(Boolean(words));
     if (!cell || !words) return;
     write(element, words);
-    const { left } = cell.getBoundingClientRect();
+    const { left: cellLeft } = cell.getBoundingClientRect();
     const low = view.visualViewport?.height ?? view.innerHeight; // above the keyboard of a phone
     const top = Math.min(table.getBoundingClientRect().bottom + GAP, low - element.offsetHeight - GAP);
-    const start = Math.max(GAP, Math.min(left, view.innerWidth - element.offsetWidth - GAP));
+    const start = Math.max(GAP, Math.min(cellLeft, view.innerWidth - element.offsetWidth - GAP));
     // It scrolls with the page.
     Object.assign(element.style, { left: `${start + view.scrollX}px`, top: `${top + view.scrollY}px` });
   }
@@ -47,7 +47,7 @@ function createCellNote(table, why) {
 }
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} GridContent
  * @property {import("../../lib/csv.js").Cells} cells
  * @property {string[]} rows  labels
  * @property {string[]} cols
@@ -58,19 +58,19 @@ function createCellNote(table, why) {
  * @property {import("../../core/page/page-context.js").Theme} theme
  * @property {boolean} [fixed]  read-only
  */
-/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} Of */
+/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} GridContext */
 
-/** @param {Shown} shown @param {Of} of */
-function described(shown, of) {
-  const values = shown.cells.map((row) => row.map((text) => number(text).value));
-  const most = largest(values);
-  const cols = shown.cols.map((text, j) => heading(text, { key: j, scope: "col", className: begins(shown, "cols", j) }, head(shown, of, text, j, "cols")));
-  const rows = shown.cells.map((row, i) =>
+/** @param {GridContent} content @param {GridContext} context */
+function described(content, context) {
+  const values = content.cells.map((row) => row.map((text) => number(text).value));
+  const maxValue = largest(values);
+  const cols = content.cols.map((text, j) => heading(text, { key: j, scope: "col", className: begins(content, "cols", j) }, head(content, context, text, j, "cols")));
+  const rows = content.cells.map((row, i) =>
     el(
       "tr",
-      { key: i, className: begins(shown, "rows", i) },
-      heading(shown.rows[i], { scope: "row" }, head(shown, of, shown.rows[i], i, "rows")),
-      ...row.map((text, j) => cell(shown, of, { text, i, j, style: cellStyle(shown.theme, values[i][j], most, "signed") })),
+      { key: i, className: begins(content, "rows", i) },
+      heading(content.rows[i], { scope: "row" }, head(content, context, content.rows[i], i, "rows")),
+      ...row.map((text, j) => cell(content, context, { text, i, j, style: cellStyle(content.theme, values[i][j], maxValue, "signed") })),
     ),
   );
   return [el("thead", {}, el("tr", {}, el("td", {}), ...cols)), el("tbody", {}, rows)];
@@ -86,16 +86,16 @@ const heading = (text, { scope, ...props }, child) => (text || typeof child === 
 
 /**
  * Whether the next head's channels begin here.
- * @param {Shown} shown
+ * @param {GridContent} content
  * @param {"rows" | "cols"} side
- * @param {number} at
+ * @param {number} index
  */
-function begins({ heads = 1, shared, cells }, side, at) {
+function begins({ heads = 1, shared, cells }, side, index) {
   const count = side === "rows" ? cells.length : cells[0].length;
-  return shared === side && at && at % (count / heads) === 0 ? "begins" : "";
+  return shared === side && index && index % (count / heads) === 0 ? "begins" : "";
 }
 
-/** @param {Shown} shown @param {Of} of @param {string} text @param {number} index @param {"rows" | "cols"} side */
+/** @param {GridContent} content @param {GridContext} context @param {string} text @param {number} index @param {"rows" | "cols"} side */
 function head({ named, fixed }, { t }, text, index, side) {
   if (named !== side) return text;
   const label = t("Name of token {n}", { n: index + 1 });
@@ -103,28 +103,28 @@ function head({ named, fixed }, { t }, text, index, side) {
 }
 
 /**
- * @param {Shown} shown
- * @param {Of} of
+ * @param {GridContent} content
+ * @param {GridContext} context
  * @param {{text: string, i: number, j: number, style: Record<string, string>}} at
  */
-function cell(shown, { id, name, t, picked }, { text, i, j, style }) {
-  const why = shown.why(i, j);
-  const row = shown.rows[i] || i + 1;
-  const col = shown.cols[j] || j + 1;
+function cell(content, { id, name, t, picked }, { text, i, j, style }) {
+  const why = content.why(i, j);
+  const row = content.rows[i] || i + 1;
+  const col = content.cols[j] || j + 1;
   const chosen = picked(i, j);
   return el(
     "td",
     {
       key: j,
       role: "gridcell",
-      className: [why && "wrong", chosen && "picked", begins(shown, "cols", j)].filter(Boolean).join(" "),
+      className: [why && "wrong", chosen && "picked", begins(content, "cols", j)].filter(Boolean).join(" "),
       "aria-selected": String(chosen),
     },
     el("input", {
       type: "text",
       inputMode: "decimal",
       value: text,
-      readOnly: Boolean(shown.fixed),
+      readOnly: Boolean(content.fixed),
       "data-at": `${i},${j}`,
       autocomplete: "off",
       style: why ? {} : style,
@@ -159,70 +159,70 @@ function cell(shown, { id, name, t, picked }, { text, i, j, style }) {
  */
 export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = () => {}, announce }) {
   const table = h("table", { className: "number-grid", role: "grid", "aria-label": name });
-  const says = h("p", { className: "pasted", hidden: true });
+  const pasteNote = h("p", { className: "pasted", hidden: true });
   const pick = picking();
   const note = createCellNote(table, (cell) => {
-    const at = placeOf(cell);
-    return at ? shown.why(...at) : "";
+    const place = placeOf(cell);
+    return place ? content.why(...place) : "";
   });
-  /** @type {Shown} */
-  let shown;
+  /** @type {GridContent} */
+  let content;
   let moving = false;
 
-  /** @param {Shown} next */
+  /** @param {GridContent} next */
   function show(next) {
-    shown = next;
+    content = next;
     render(table, ...described(next, { id, name, t, picked: pick.holds }));
     note.refresh();
   }
   /** @type {Grid} */
   const grid = {
     pick,
-    cells: () => shown.cells,
-    edit: (change, at) => onEdit(shown.cells.map((row, i) => row.map((text, j) => change(i, j, text))), at),
+    cells: () => content.cells,
+    edit: (change, place) => onEdit(content.cells.map((row, i) => row.map((text, j) => change(i, j, text))), place),
     go(to, extend) {
-      pick.move([within(to[0], shown.cells.length), within(to[1], shown.cells[0].length)], extend);
+      pick.move([within(to[0], content.cells.length), within(to[1], content.cells[0].length)], extend);
       moving = true;
       /** @type {HTMLInputElement | null} */ (table.querySelector(`input[data-at="${pick.active()}"]`))?.focus();
       moving = false;
-      show(shown);
+      show(content);
     },
   };
   table.addEventListener("focusin", ({ target }) => {
-    const at = placeOf(target);
-    if (!at) return;
+    const place = placeOf(target);
+    if (!place) return;
     const input = /** @type {HTMLInputElement} */ (target);
     pick.enter(input.value);
     input.select();
     if (moving) return;
-    pick.move(at, false);
-    show(shown);
+    pick.move(place, false);
+    show(content);
   });
   table.addEventListener("input", ({ target }) => {
     tell("");
     const { value, dataset } = /** @type {HTMLInputElement} */ (target);
-    const at = placeOf(target);
-    if (at) grid.edit(only(at, value), at);
+    const place = placeOf(target);
+    if (place) grid.edit(only(place, value), place);
     else if (dataset.name) onName(Number(dataset.name), value);
   });
   bindPointer(table, grid);
   bindKeys(table, grid);
   /** @param {string} text  about what was pasted; "": nothing */
   function tell(text) {
-    says.hidden = !text;
-    write(says, text);
+    pasteNote.hidden = !text;
+    write(pasteNote, text);
   }
   /** @param {Pasted} pasted */
-  function toldOf({ rows, cols, ragged, fits }) {
+  function reportPaste({ rows, cols, ragged, fits }) {
     const notes = [
       ragged ? t("Row {n} of the pasted table has {found} cells, not {cols}: the other cells do not change.", { n: ragged.row, found: ragged.found, cols }) : "",
-      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. You can undo this.", { rows, cols, most: sizeOf(shown.cells) }),
+      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. You can undo this.", { rows, cols, most: sizeOf(content.cells) }),
     ].filter(Boolean);
     tell(notes.join(" "));
     announce([t("{rows} × {cols} pasted", { rows, cols }), ...notes].join(". "));
   }
-  bindClipboard(table, grid, onGrow, toldOf);
-  return { element: table, notes: [says, note.element], show };
+  bindClipboard(table, grid, onGrow, reportPaste);
+  return { element: table, notes: [pasteNote, note.element], show };
 }
 
 /** @param {Cells} cells */
@@ -236,9 +236,9 @@ function picking() {
   let active = [0, 0];
   let [editing, before] = [false, ""];
   const box = () => {
-    const [top, bottom] = [anchor[0], active[0]].sort((a, b) => a - b);
-    const [left, right] = [anchor[1], active[1]].sort((a, b) => a - b);
-    return { top, bottom, left, right, several: top !== bottom || left !== right };
+    const [topRow, bottomRow] = [anchor[0], active[0]].sort((a, b) => a - b);
+    const [leftCol, rightCol] = [anchor[1], active[1]].sort((a, b) => a - b);
+    return { topRow, bottomRow, leftCol, rightCol, several: topRow !== bottomRow || leftCol !== rightCol };
   };
   return {
     box,
@@ -255,19 +255,19 @@ function picking() {
     },
     /** Whether a cell is in a selection of several. @param {number} row @param {number} col */
     holds(row, col) {
-      const { top, bottom, left, right, several } = box();
-      return several && row >= top && row <= bottom && col >= left && col <= right;
+      const { topRow, bottomRow, leftCol, rightCol, several } = box();
+      return several && row >= topRow && row <= bottomRow && col >= leftCol && col <= rightCol;
     },
   };
 }
 
-/** @param {Place} at @param {string} value @returns {Change} */
-const only = (at, value) => (i, j, text) => (i === at[0] && j === at[1] ? value : text);
+/** @param {Place} place @param {string} value @returns {Change} */
+const only = (place, value) => (i, j, text) => (i === place[0] && j === place[1] ? value : text);
 
 /** @param {EventTarget | null} target */
 function placeOf(target) {
-  const at = /** @type {HTMLElement} */ (target)?.dataset?.at;
-  return at ? /** @type {Place} */ (at.split(",").map(Number)) : null;
+  const indices = /** @type {HTMLElement} */ (target)?.dataset?.at;
+  return indices ? /** @type {Place} */ (indices.split(",").map(Number)) : null;
 }
 
 /**
@@ -277,11 +277,11 @@ function placeOf(target) {
  */
 function bindPointer(table, { pick, go }) {
   table.addEventListener("pointerdown", (event) => {
-    const at = placeOf(event.target);
-    if (!at) return;
+    const place = placeOf(event.target);
+    if (!place) return;
     if (event.shiftKey) {
       event.preventDefault();
-      go(at, true);
+      go(place, true);
     } else if (table.ownerDocument.activeElement === event.target) pick.edits();
   });
 }
@@ -295,19 +295,19 @@ function bindKeys(table, { pick, go, edit, cells }) {
     return true;
   });
   table.addEventListener("keydown", (event) => {
-    const at = placeOf(event.target);
-    if (!at || event.isComposing) return;
+    const place = placeOf(event.target);
+    if (!place || event.isComposing) return;
     const input = /** @type {HTMLInputElement} */ (event.target);
     const all = event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey);
-    if (event.key === "Enter") go([at[0] + (event.shiftKey ? -1 : 1), at[1]], false);
+    if (event.key === "Enter") go([place[0] + (event.shiftKey ? -1 : 1), place[1]], false);
     else if (event.key === "F2") {
       pick.edits();
       input.setSelectionRange(input.value.length, input.value.length);
     } else if (event.key === "Escape") {
-      edit(only(at, pick.before()), at);
-      go(at, false);
+      edit(only(place, pick.before()), place);
+      go(place, false);
     } else if (!input.readOnly && pick.box().several && (event.key === "Delete" || event.key === "Backspace")) {
-      edit((i, j, text) => (pick.holds(i, j) ? "0" : text), at);
+      edit((i, j, text) => (pick.holds(i, j) ? "0" : text), place);
     } else if (all && !pick.editing()) {
       pick.move([0, 0], false);
       go([cells().length - 1, cells()[0].length - 1], true);
@@ -322,14 +322,14 @@ function bindKeys(table, { pick, go, edit, cells }) {
  * @param {HTMLElement} table
  * @param {Grid} grid
  * @param {(rows: number, cols: number) => void} grow
- * @param {(pasted: Pasted) => void} told
+ * @param {(pasted: Pasted) => void} onPaste
  */
-function bindClipboard(table, { pick, edit, cells }, grow, told) {
+function bindClipboard(table, { pick, edit, cells }, grow, onPaste) {
   table.addEventListener("copy", (event) => {
-    const { top, bottom, left, right, several } = pick.box();
+    const { topRow, bottomRow, leftCol, rightCol, several } = pick.box();
     if (!several || !placeOf(event.target)) return;
     event.preventDefault();
-    const chosen = cells().slice(top, bottom + 1).map((row) => row.slice(left, right + 1));
+    const chosen = cells().slice(topRow, bottomRow + 1).map((row) => row.slice(leftCol, rightCol + 1));
     event.clipboardData?.setData("text/plain", copied(chosen));
   });
   table.addEventListener("paste", (event) => {
@@ -337,13 +337,13 @@ function bindClipboard(table, { pick, edit, cells }, grow, told) {
     const input = /** @type {HTMLInputElement} */ (event.target);
     if (!placeOf(input) || input.readOnly || !/[\t\n,;]|\S\s+\S/.test(text)) return;
     event.preventDefault();
-    const { top, left } = pick.box();
+    const { topRow, leftCol } = pick.box();
     const sheet = pasted(text);
     const [rows, cols] = [sheet.length, Math.max(...sheet.map((row) => row.length))];
-    grow(top + rows, left + cols);
-    edit((i, j, old) => sheet[i - top]?.[j - left] ?? old, [top, left]);
+    grow(topRow + rows, leftCol + cols);
+    edit((i, j, old) => sheet[i - topRow]?.[j - leftCol] ?? old, [topRow, leftCol]);
     const short = sheet.findIndex((row) => row.length < cols);
     const ragged = short < 0 ? null : { row: short + 1, found: sheet[short].length };
-    told({ rows, cols, ragged, fits: top + rows <= cells().length && left + cols <= cells()[0].length });
+    onPaste({ rows, cols, ragged, fits: topRow + rows <= cells().length && leftCol + cols <= cells()[0].length });
   });
 }

@@ -27,7 +27,7 @@ export function bindPointing(root, { announce }, computed) {
   const card = h("p", { className: "arithmetic", hidden: true });
   root.append(card);
   /** @type {Pointed | null} */
-  let kept = null;
+  let pinned = null;
   /** @type {Pointed | null} */
   let hovered = null;
   const { move, pointing } = createPointing({ light, write: refs, read: pointedIn });
@@ -35,31 +35,31 @@ export function bindPointing(root, { announce }, computed) {
   /** @type {Pointed | null} */
   let lit = null;
 
-  /** @param {Pointed | null} at */
-  function light(at) {
-    lit = at ?? kept;
+  /** @param {Pointed | null} pointed */
+  function light(pointed) {
+    lit = pointed ?? pinned;
     show();
   }
 
   /** @param {boolean} [aloud] */
   function show(aloud = false) {
-    root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
-    const at = lit;
-    const there = at && cellAt(root, at);
+    root.querySelectorAll(`[${LIT}]`).forEach((element) => element.removeAttribute(LIT));
+    const pointed = lit;
+    const cell = pointed && cellAt(root, pointed);
     const now = computed();
     card.hidden = true;
-    if (!at || !there || !now) return;
-    there.setAttribute(LIT, "self");
+    if (!pointed || !cell || !now) return;
+    cell.setAttribute(LIT, "self");
     const { lab, answer } = now;
-    const found = origins(lab, answer, printer(lab))(at.of, at);
-    if (!found) return;
-    found.from.forEach((cells) => cellsOf(root, cells).forEach((one) => one.setAttribute(LIT, "from")));
-    if (at.of in lab.hidden) return;
-    const result = `= ${significant(Number(valueAt(answer, at)), DIGITS)}`;
-    render(card, found.says.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
+    const origin = origins(lab, answer, printer(lab))(pointed.of, pointed);
+    if (!origin) return;
+    origin.from.forEach((cells) => cellsOf(root, cells).forEach((element) => element.setAttribute(LIT, "from")));
+    if (pointed.of in lab.hidden) return;
+    const result = `= ${significant(Number(valueAt(answer, pointed)), DIGITS)}`;
+    render(card, origin.terms.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
     card.hidden = false;
-    place(root, card, there);
-    if (aloud) announce(`${found.says.map(formulaText).join(" ")} ${result}`);
+    place(root, card, cell);
+    if (aloud) announce(`${origin.terms.map(written).join(" ")} ${result}`);
   }
 
   /** @param {EventTarget | null} target @returns {Pointed | null} */
@@ -74,36 +74,36 @@ export function bindPointing(root, { announce }, computed) {
 
   root.addEventListener("pointerover", ({ target, pointerType }) => {
     hovered = pointerType === "touch" ? null : pointedAt(target);
-    move(hovered ?? kept);
+    move(hovered ?? pinned);
   });
   root.addEventListener("pointerleave", () => {
     hovered = null;
-    move(kept);
+    move(pinned);
   });
   root.addEventListener("click", ({ target }) => {
     const next = pointedAt(target);
-    if (next || kept) {
-      kept = next && kept && same(next, kept) ? null : next;
-      move(hovered ?? kept);
-      show(Boolean(kept));
+    if (next || pinned) {
+      pinned = next && pinned && isSameCell(next, pinned) ? null : next;
+      move(hovered ?? pinned);
+      show(Boolean(pinned));
     }
   });
   root.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !kept) return;
-    kept = hovered = null;
+    if (event.key !== "Escape" || !pinned) return;
+    pinned = hovered = null;
     move(null);
   });
   onArrows(root, (down, right, { target }) => {
     const table = /** @type {HTMLElement} */ (target);
     if (!table.matches(".lab-steps .scrolled")) return false;
     const cells = [...table.querySelectorAll("td[data-at]")];
-    const own = kept && cellAt(table, kept, "") ? kept : null;
+    const start = pinned && cellAt(table, pinned, "") ? pinned : null;
     const last = pointedAt(cells[cells.length - 1]);
     if (!last) return false;
-    const [row, col] = own ? [own.row + down, own.col + right] : [0, 0];
-    kept = { ...last, row: within(row, last.row + 1), col: within(col, last.col + 1) };
+    const [row, col] = start ? [start.row + down, start.col + right] : [0, 0];
+    pinned = { ...last, row: within(row, last.row + 1), col: within(col, last.col + 1) };
     hovered = null;
-    move(kept);
+    move(pinned);
     show(true);
     return true;
   });
@@ -123,7 +123,7 @@ function pointedIn({ query, key }) {
 }
 
 /** @param {Pointed} a @param {Pointed} b */
-const same = (a, b) => a.of === b.of && a.head === b.head && a.row === b.row && a.col === b.col;
+const isSameCell = (a, b) => a.of === b.of && a.head === b.head && a.row === b.row && a.col === b.col;
 
 /** @param {Computed["answer"]} answer @param {Pointed} at @returns {number} */
 function valueAt({ steps, dims }, { of, head, row, col }) {
@@ -139,9 +139,9 @@ function cellAt(root, { of, head, row, col }, step = `[data-of="${of}"] `) {
 
 /** @param {ParentNode} root @param {Cells} cells */
 function cellsOf(root, { of, head, row, col }) {
-  const own = head === undefined ? "" : `[data-head="${head}"] `;
+  const headSelector = head === undefined ? "" : `[data-head="${head}"] `;
   const place = row === undefined ? (col === undefined ? "" : `$=",${col}"`) : col === undefined ? `^="${row},"` : `="${row},${col}"`;
-  return root.querySelectorAll(`[data-of="${of}"] ${own}[data-at${place}]`);
+  return root.querySelectorAll(`[data-of="${of}"] ${headSelector}[data-at${place}]`);
 }
 
 /**
@@ -155,6 +155,6 @@ function place(root, card, cell) {
   const table = /** @type {Element} */ (cell.closest("table")).getBoundingClientRect();
   card.style.setProperty("top", `${table.bottom - outer.top + 4}px`);
   card.style.setProperty("left", "0px");
-  const left = Math.min(inner.left - outer.left, outer.width - card.offsetWidth);
-  card.style.setProperty("left", `${Math.max(left, 0)}px`);
+  const x = Math.min(inner.left - outer.left, outer.width - card.offsetWidth);
+  card.style.setProperty("left", `${Math.max(x, 0)}px`);
 }

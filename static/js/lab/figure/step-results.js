@@ -25,7 +25,7 @@ export const printer = (lab) => (lab.fractions ? fractional : plainly);
 
 /**
  * @param {import("../../core/figure/types.js").PageContext} page
- * @param {{get: () => Lab, change: (next: Lab, what?: string) => void, offered: (step: string) => boolean}} desk
+ * @param {{get: () => Lab, change: (next: Lab, subject?: string) => void, offered: (step: string) => boolean}} editor
  * @param {number} idle  milliseconds after which steps out of view are drawn
  */
 export function createSteps(page, { get, change, offered }, idle) {
@@ -47,12 +47,12 @@ export function createSteps(page, { get, change, offered }, idle) {
   /** Steps scrolled out of view. @type {Set<string>} */
   const away = new Set();
   // They are drawn when typing pauses, or when they come into view.
-  const rest = debounce(() => computed && draw(computed, () => true), idle);
+  const drawRest = settle(() => computed && draw(computed, () => true), idle);
   list.addEventListener("contentvisibilityautostatechange", (event) => {
     const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
     const { of = "" } = /** @type {HTMLElement} */ (target).dataset;
     skipped ? away.add(of) : away.delete(of);
-    if (!skipped) rest.now();
+    if (!skipped) drawRest.now();
   });
 
   element.addEventListener("click", ({ target }) => {
@@ -68,7 +68,7 @@ export function createSteps(page, { get, change, offered }, idle) {
     const { lab, answer, before } = next;
     render(about, sentences(next).map((words, i) => el("p", { key: i, className: i ? "" : "finding" }, words)), before && shuffleTable(lab, answer, before));
     draw(next, ({ id }) => !away.has(id) || onPaper(document));
-    if (away.size) rest.later();
+    if (away.size) drawRest.later();
   }
 
   /** @param {Computed} next @param {(step: Step) => boolean} due  whether its numbers are written now */
@@ -84,14 +84,14 @@ export function createSteps(page, { get, change, offered }, idle) {
   function sentences({ lab, answer, before }) {
     const { query, key, weight, head } = finding(lab, answer);
     const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
-    const most = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
-    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : phrase(most, values);
+    const sentence = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
+    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : phrase(sentence, values);
     if (!before) return [first];
     const changed = moves(lab, answer, before).some(Boolean);
-    const told = changed
+    const outcome = changed
       ? t("The words are shuffled and their outputs change: here the order matters.")
       : t("The words are shuffled, and each has the same output as before: attention alone does not know the order.");
-    return [[told], first];
+    return [[outcome], first];
   }
 
   /**
@@ -106,18 +106,18 @@ export function createSteps(page, { get, change, offered }, idle) {
   /** @param {Step} step */
   function math({ id, formula }) {
     const of = JSON.stringify(formula);
-    const known = set.get(id);
-    if (known?.of === of) return known.math;
-    const made = mathml(document, formula);
-    set.set(id, { of, math: made });
-    return made;
+    const rendered = set.get(id);
+    if (rendered?.of === of) return rendered.math;
+    const formulaElement = mathml(document, formula);
+    set.set(id, { of, math: formulaElement });
+    return formulaElement;
   }
 
   /** @param {Lab} lab @param {Step} step @param {HTMLLIElement} [li]  as it was drawn before */
   function item(lab, step, li = h("li", { "data-of": step.id })) {
     const { id, name, tables } = step;
-    const asked = id in lab.hidden;
-    const shown = asked ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
+    const isExercise = id in lab.hidden;
+    const tableElements = isExercise ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
     items.set(id, li);
     li.className = `step is-${id.replace(".", "-")}${tables[0].cols.length > ROOM ? " wide" : ""}`;
     render(
@@ -127,12 +127,12 @@ export function createSteps(page, { get, change, offered }, idle) {
         { className: "step-head" },
         el("h2", {}, name),
         math(step),
-        asked
+        isExercise
           ? el("button", { key: "turn", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
           : el("button", { key: "turn", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
       ),
-      asked && exercise.task(step, lab.hidden[id]),
-      el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
+      isExercise && exercise.task(step, lab.hidden[id]),
+      el("div", { className: "heads" }, tableElements.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
     );
     return li;
   }

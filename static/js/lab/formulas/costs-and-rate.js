@@ -44,8 +44,8 @@ export const COSTS = {
       show({ n, d, k, w }) {
         const called = names(t);
         const costs = layerCosts({ n, d, k, w });
-        const most = Math.max(...costs.map(({ count }) => count));
-        const rows = costs.map(({ id, operations, count, steps, path }) => [called[id], operations, counted(count), shareBar(count / most), steps, path]);
+        const maxCount = Math.max(...costs.map(({ count }) => count));
+        const rows = costs.map(({ id, operations, count, steps, path }) => [called[id], operations, counted(count), shareBar(count / maxCount), steps, path]);
         const heads = [t("Layer"), t("Operations"), "", "", t("Sequential steps"), t("Longest path")];
         render(
           root,
@@ -90,7 +90,7 @@ const [WIDTH, HEIGHT] = [420, 210];
 /** @type {import("./formula.js").TriedFormula} */
 export const RATE = {
   title: (t) => t("Learning rate with warm-up"),
-  one: true,
+  isOneFormula: true,
   written: [
     ["lr", "=", raised("d_model", plain("−0.5")), "·", "min", plain("(")],
     [raised("step", plain("−0.5")), ","],
@@ -120,10 +120,10 @@ export const RATE = {
 function curve({ t, theme }, width, warmup) {
   const steps = Array.from({ length: CURVE + 1 }, (_, i) => Math.max(1, Math.round((4 * warmup * i) / CURVE)));
   const values = steps.map((step) => learningRate(step, width, warmup));
-  const look = theme();
+  const colours = theme();
   return plot(
     {
-      curves: [{ name: "lr", values, colour: look.ink }],
+      curves: [{ name: "lr", values, colour: colours.ink }],
       range: [0, Math.max(...values)],
       titles: { x: t("Step"), y: t("Learning rate") },
       places: steps.map(counted),
@@ -132,6 +132,6 @@ function curve({ t, theme }, width, warmup) {
       markedIndex: steps.indexOf(warmup),
       format: (value) => (value ? short(value) : "0"),
     },
-    look,
+    colours,
   );
 }

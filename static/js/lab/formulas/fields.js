@@ -15,7 +15,7 @@ import { el } from "../../lib/render.js";
  * @property {number} value  unless the link has another one
  * @property {[number, number]} limits
  * @property {number[]} [stops]  the values of a slider beside the field
- * @property {(value: number) => string} [says]  what a slider alone is called at a value; with it
+ * @property {(value: number) => string} [valueText]  what a slider alone is called at a value; with it
  *   there is nothing to type
  */
 
@@ -25,17 +25,17 @@ export const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
 /**
  * @param {import("../../lib/i18n.js").Translate} t
  * @param {Field[]} list
- * @param {(name: string) => string | null} given  by a link
+ * @param {(name: string) => string | null} initialText  by a link
  * @param {() => void} changed
  */
-export function createFields(t, list, given, changed) {
+export function createFields(t, list, initialText, changed) {
   const bound = list.map((field) => {
-    const one = field.says ? slider(field, field.says) : typed(field);
-    one.input.value = given(field.name) ?? String(field.value);
-    one.follow();
-    return { ...one, field, fits: read(field, one.input.value) === null ? String(field.value) : one.input.value };
+    const control = field.valueText ? slider(field, field.valueText) : typed(field);
+    control.input.value = initialText(field.name) ?? String(field.value);
+    control.follow();
+    return { ...control, field, fits: read(field, control.input.value) === null ? String(field.value) : control.input.value };
   });
-  const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
+  const element = h("div", { className: "options" }, ...bound.map((control) => control.element));
   element.addEventListener("input", () => {
     bound.forEach(({ follow }) => follow());
     changed();
@@ -44,20 +44,20 @@ export function createFields(t, list, given, changed) {
   /** @param {typeof bound[number]} of @returns {number | null}  null: not within its limits, and it says so */
   function value(of) {
     const { field, input, why } = of;
-    const [least, most] = field.limits;
-    const found = read(field, input.value);
-    if (found !== null) of.fits = input.value;
-    input.setAttribute("aria-invalid", String(found === null));
-    why.textContent = found === null ? t("A whole number from {least} to {most}.", { least: counted(least), most: counted(most) }) : "";
-    return found;
+    const [min, max] = field.limits;
+    const parsed = read(field, input.value);
+    if (parsed !== null) of.fits = input.value;
+    input.setAttribute("aria-invalid", String(parsed === null));
+    why.textContent = parsed === null ? t("A whole number from {least} to {most}.", { least: counted(min), most: counted(max) }) : "";
+    return parsed;
   }
 
   return {
     element,
     /** By name; null: one of them is not within its limits. @returns {Record<string, number> | null} */
     values() {
-      const all = bound.map((one) => [one.field.name, value(one)]);
-      return all.some(([, found]) => found === null) ? null : Object.fromEntries(all);
+      const all = bound.map((control) => [control.field.name, value(control)]);
+      return all.some(([, parsed]) => parsed === null) ? null : Object.fromEntries(all);
     },
     /** Names and texts of what differs from the initial values, with the last text that fits. @returns {[string, string][]} */
     changed: () => bound.filter(({ field, fits }) => fits !== String(field.value)).map(({ field, fits }) => [field.name, fits]),
@@ -67,8 +67,8 @@ export function createFields(t, list, given, changed) {
      * @returns {boolean}  false: a name or a text is not that of a field, and no field has changed
      */
     fill(texts) {
-      const known = new Set(list.map(({ name }) => name));
-      if (Object.keys(texts).some((name) => !known.has(name))) return false;
+      const names = new Set(list.map(({ name }) => name));
+      if (Object.keys(texts).some((name) => !names.has(name))) return false;
       if (list.some((field) => read(field, texts[field.name] ?? String(field.value)) === null)) return false;
       for (const { field, input, follow } of bound) {
         input.value = texts[field.name] ?? String(field.value);
@@ -78,18 +78,18 @@ export function createFields(t, list, given, changed) {
     },
     /** @param {string} name @param {string} text */
     type(name, text) {
-      const one = bound.find(({ field }) => field.name === name);
-      if (!one) return;
-      one.input.value = text;
-      one.input.dispatchEvent(new Event("input", { bubbles: true }));
+      const control = bound.find(({ field }) => field.name === name);
+      if (!control) return;
+      control.input.value = text;
+      control.input.dispatchEvent(new Event("input", { bubbles: true }));
     },
   };
 }
 
 /** The number in a text. @param {Field} field @param {string} text @returns {number | null}  null: it does not fit the field */
-function read({ limits: [least, most] }, text) {
-  const found = number(text).value;
-  return found !== null && Number.isInteger(found) && found >= least && found <= most ? found : null;
+function read({ limits: [min, max] }, text) {
+  const parsed = number(text).value;
+  return parsed !== null && Number.isInteger(parsed) && parsed >= min && parsed <= max ? parsed : null;
 }
 
 /** A field, with a slider beside it if it has stops. @param {Field} field */
@@ -113,20 +113,20 @@ function typed({ name, label, symbol = name, stops }) {
   return { element: h("div", { className: "option field", "data-symbol": symbol }, ...parts, why), input, why, follow };
 }
 
-/** @param {Field} field @param {(value: number) => string} says */
-function slider({ name, label, symbol = name, limits: [least, most] }, says) {
-  const input = h("input", { name, type: "range", min: String(least), max: String(most), step: "1" });
+/** @param {Field} field @param {(value: number) => string} valueText */
+function slider({ name, label, symbol = name, limits: [min, max] }, valueText) {
+  const input = h("input", { name, type: "range", min: String(min), max: String(max), step: "1" });
   const output = h("output", {});
   const why = h("span", { className: "wrong-choice", "data-why": name });
   const follow = () => {
-    output.textContent = says(Number(input.value));
+    output.textContent = valueText(Number(input.value));
     input.setAttribute("aria-valuetext", output.textContent);
   };
   return { element: h("label", { className: "option slider", "data-symbol": symbol }, h("span", {}, label), input, output, why), input, why, follow };
 }
 
 /** @param {number[]} stops @param {number} value */
-const nearest = (stops, value) => stops.reduce((best, one, i) => (Math.abs(Math.log((one + 1) / (value + 1))) < Math.abs(Math.log((stops[best] + 1) / (value + 1))) ? i : best), 0);
+const nearest = (stops, value) => stops.reduce((best, stop, i) => (Math.abs(Math.log((stop + 1) / (value + 1))) < Math.abs(Math.log((stops[best] + 1) / (value + 1))) ? i : best), 0);
 
 // A plain table of results; a column may name its symbol.
 
@@ -139,7 +139,7 @@ export const resultTable = (heads, rows) =>
     "table",
     { className: "number-table" },
     el("thead", {}, el("tr", {}, heads.map(headed))),
-    el("tbody", {}, rows.map(([first, ...rest], i) => el("tr", { key: i }, el("th", { scope: "row" }, first), rest.map((cell, j) => el("td", { key: j }, cell))))),
+    el("tbody", {}, rows.map(([first, ...otherCells], i) => el("tr", { key: i }, el("th", { scope: "row" }, first), otherCells.map((cell, j) => el("td", { key: j }, cell))))),
   );
 
 /** @param {string | {text: string, symbol: string}} head @param {number} key */

@@ -18,8 +18,8 @@ import { SCALING } from "./scaling.js";
 
 // The sinusoidal encoding of a position: Vaswani et al. 2017, section 3.5.
 
-/** @param {string} at @param {string} wave @returns {import("../../core/compute/formula.js").Formula} */
-const pe = (at, wave) => ["PE", plain("("), "pos", ",", plain(at), plain(")"), "=", wave, fraction("pos", raised(plain("10000"), fraction(plain("2i"), "d")))];
+/** @param {string} index @param {string} wave @returns {import("../../core/compute/formula.js").Formula} */
+const pe = (index, wave) => ["PE", plain("("), "pos", ",", plain(index), plain(")"), "=", wave, fraction("pos", raised(plain("10000"), fraction(plain("2i"), "d")))];
 
 /** @type {TriedFormula} */
 const POSITION = {
@@ -45,7 +45,7 @@ const POSITION = {
 };
 
 /**
- * @typedef {object} Desk  what a formula draws with
+ * @typedef {object} FormulaContext  what a formula draws with
  * @property {Page} page
  * @property {Pick<Api, "scaling">} api
  * @property {HTMLElement} root  for its result
@@ -55,9 +55,9 @@ const POSITION = {
  * @typedef {object} TriedFormula
  * @property {(t: Page["t"]) => string} title
  * @property {import("../../core/compute/formula.js").Formula[]} [written]
- * @property {boolean} [one]  whether those are the parts of one formula, which may be broken there
+ * @property {boolean} [isOneFormula]  whether those are the parts of one formula, which may be broken there
  * @property {(t: Page["t"]) => import("./fields.js").Field[]} fields
- * @property {(desk: Desk) => {show: (values: Record<string, number>) => void, stop?: () => void}} mount
+ * @property {(context: FormulaContext) => {show: (values: Record<string, number>) => void, stop?: () => void}} mount
  */
 /** @typedef {ReturnType<typeof createFormula>} FormulaFigure */
 
@@ -74,19 +74,19 @@ const LIT = "data-lit"; // unlike that of a lesson, which clears its own in all 
  * @param {Page} plan.page
  * @param {Pick<Api, "scaling">} plan.api
  * @param {string} plan.id  a key of `FORMULAS`
- * @param {URLSearchParams} [plan.said]  the link, which may have fields
+ * @param {URLSearchParams} [plan.link]  the link, which may have fields
  * @param {() => void} [plan.onChange]  called when a field is changed
  */
-export function createFormula({ root, page, api, id, said = new URLSearchParams(), onChange = () => {} }) {
+export function createFormula({ root, page, api, id, link = new URLSearchParams(), onChange = () => {} }) {
   const formula = FORMULAS[id];
   const result = h("div", { className: "result" });
-  const given = (/** @type {string} */ name) => said.get(PREFIX + name);
-  const fields = createFields(page.t, formula.fields(page.t), given, () => {
+  const initialText = (/** @type {string} */ name) => link.get(PREFIX + name);
+  const fields = createFields(page.t, formula.fields(page.t), initialText, () => {
     draw();
     onChange();
   });
-  const written = (formula.written ?? []).map((one) => named(mathml(document, one)));
-  const line = h("p", { className: formula.one ? "written one" : "written", tabindex: 0 }, ...written.flatMap((one) => [one, " "]));
+  const written = (formula.written ?? []).map((part) => named(mathml(document, part)));
+  const line = h("p", { className: formula.isOneFormula ? "written one" : "written", tabindex: 0 }, ...written.flatMap((part) => [part, " "]));
   const element = h("div", { className: "formula-figure", "data-formula": id }, ...(written.length ? [line] : []), fields.element, result);
   const { show, stop = () => {} } = formula.mount({ page, api, root: result, type: fields.type });
   const pointing = bindSymbols(element);
@@ -110,8 +110,8 @@ export function createFormula({ root, page, api, id, said = new URLSearchParams(
      * @returns {boolean}  false: they are not those of this formula, and nothing has changed
      */
     go(link) {
-      const own = [...link].filter(([name]) => name.startsWith(PREFIX)).map(([name, value]) => [name.slice(PREFIX.length), value]);
-      if (!fields.fill(Object.fromEntries(own))) return false;
+      const changedFields = [...link].filter(([name]) => name.startsWith(PREFIX)).map(([name, value]) => [name.slice(PREFIX.length), value]);
+      if (!fields.fill(Object.fromEntries(changedFields))) return false;
       draw();
       return true;
     },
@@ -126,8 +126,8 @@ export function createFormula({ root, page, api, id, said = new URLSearchParams(
 
 /** Give each symbol its name: letters with their subscript. @param {Element} math */
 function named(math) {
-  for (const one of math.querySelectorAll("msub, mi"))
-    if (!one.parentElement?.closest("msub")) one.setAttribute("data-symbol", (one.tagName === "msub" ? [...one.children].map(({ textContent }) => textContent).join("_") : one.textContent) ?? "");
+  for (const symbol of math.querySelectorAll("msub, mi"))
+    if (!symbol.parentElement?.closest("msub")) symbol.setAttribute("data-symbol", (symbol.tagName === "msub" ? [...symbol.children].map(({ textContent }) => textContent).join("_") : symbol.textContent) ?? "");
   return math;
 }
 
@@ -137,8 +137,8 @@ function bindSymbols(root) {
 
   /** @param {string | null} symbol */
   function light(symbol) {
-    root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
-    if (symbol) root.querySelectorAll(`[data-symbol="${CSS.escape(symbol)}"]`).forEach((one) => one.setAttribute(LIT, ""));
+    root.querySelectorAll(`[${LIT}]`).forEach((element) => element.removeAttribute(LIT));
+    if (symbol) root.querySelectorAll(`[data-symbol="${CSS.escape(symbol)}"]`).forEach((element) => element.setAttribute(LIT, ""));
   }
   const { move, pointing } = createPointing({ light, write: (symbol) => ({ query: { side: symbol, index: 0 }, key: null }), read: ({ query }) => query?.side ?? null });
   root.addEventListener("pointerover", ({ target }) => move(symbolOf(target)));

@@ -22,72 +22,72 @@ export const SCALING = {
   title: (t) => t("Why divide by √d_k?"),
   written: [["S", "=", fraction(["Q", { base: "K", power: "T" }], root("d_k"))]],
   fields: (t) => [
-    { name: "dk", label: "d_k", symbol: "d_k", value: 6, limits: [0, 9], says: (at) => String(2 ** at) },
+    { name: "dk", label: "d_k", symbol: "d_k", value: 6, limits: [0, 9], valueText: (exponent) => String(2 ** exponent) },
     { name: "keys", label: t("Number of keys"), symbol: "K", value: 6, limits: [2, 32] },
     { name: "seed", label: t("Random seed"), value: 0, limits: [0, SEEDS - 1] },
   ],
   mount: mountScaling,
 };
 
-/** @param {import("./formula.js").Desk} desk */
+/** @param {import("./formula.js").FormulaContext} context */
 function mountScaling({ page, api, root, type }) {
   const { t, theme } = page;
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   const stand = h("div", {});
-  const other = h("button", { type: "button", className: "button" }, t("Draw other vectors"));
-  root.append(h("p", { className: "actions" }, other), failed.element, stand);
+  const drawButton = h("button", { type: "button", className: "button" }, t("Draw other vectors"));
+  root.append(h("p", { className: "actions" }, drawButton), failed.element, stand);
   /** @type {Record<string, number>} */
   let values = {};
-  /** The reply, and what it answers. @type {{found: ScalingsReply, key: string} | null} */
-  let known = null;
+  /** The reply, and what it answers. @type {{reply: ScalingsReply, key: string} | null} */
+  let latest = null;
   const keyOf = () => `${values.keys} ${values.seed}`;
-  other.addEventListener("click", () => type("seed", String((values.seed + 1) % SEEDS)));
+  drawButton.addEventListener("click", () => type("seed", String((values.seed + 1) % SEEDS)));
 
   async function ask() {
     const key = keyOf();
-    const found = await asker.ask((signal) => api.scaling(values.keys, values.seed, signal), failed.show);
-    if (found === null) return;
-    failed.show(found instanceof Problem ? found : null);
-    if (found instanceof Problem) return;
-    known = { found, key };
+    const reply = await asker.ask((signal) => api.scaling(values.keys, values.seed, signal), failed.show);
+    if (reply === null) return;
+    failed.show(reply instanceof Problem ? reply : null);
+    if (reply instanceof Problem) return;
+    latest = { reply, key };
     draw();
   }
 
   function draw() {
-    if (!known) return;
-    const at = values.dk;
-    const { d_k, dot, scaled } = known.found;
-    const said = { d: d_k[at], root: significant(Math.sqrt(d_k[at]), 3) };
+    if (!latest) return;
+    const index = values.dk;
+    const { d_k, dot, scaled } = latest.reply;
+    const numbers = { d: d_k[index], root: significant(Math.sqrt(d_k[index]), 3) };
     render(
       stand,
-      el("p", { className: "finding" }, sentence(dot, scaled, at, said)),
-      el("div", { className: "results" }, example(dot, scaled, at), ...curves(known.found, at)),
+      el("p", { className: "finding" }, sentence(dot, scaled, index, numbers)),
+      el("div", { className: "results" }, example(dot, scaled, index), ...curves(latest.reply, index)),
     );
   }
 
-  /** @param {ScalingReply} dot @param {ScalingReply} scaled @param {number} at @param {Record<string, string | number>} said */
-  const sentence = (dot, scaled, at, said) =>
+  /** @param {ScalingReply} dot @param {ScalingReply} scaled @param {number} index @param {Record<string, string | number>} numbers */
+  const sentence = (dot, scaled, index, numbers) =>
     t("At d_k = {d} the products have a standard deviation of {spread}, and one key gets {most} of the weight on average; the softmax’s gradient is {gradient}. Divided by √{d} = {root} it is {scaledSpread}, {scaledMost} and {scaledGradient}.", {
-      ...said,
-      spread: two(dot.spread[at]),
-      most: two(dot.largest[at]),
-      gradient: two(dot.gradient[at]),
-      scaledSpread: two(scaled.spread[at]),
-      scaledMost: two(scaled.largest[at]),
-      scaledGradient: two(scaled.gradient[at]),
+      ...numbers,
+      spread: two(dot.spread[index]),
+      most: two(dot.largest[index]),
+      gradient: two(dot.gradient[index]),
+      scaledSpread: two(scaled.spread[index]),
+      scaledMost: two(scaled.largest[index]),
+      scaledGradient: two(scaled.gradient[index]),
     });
 
   /**
    * One query: its scores and weights with and without scaling.
    * @param {ScalingReply} dot
    * @param {ScalingReply} scaled
-   * @param {number} at
+   * @param {number} index
    */
-  function example(dot, scaled, at) {
+  function example(dot, scaled, index) {
     const rows = ["q · k", "q · k / √d_k"];
-    const cols = dot.scores[at].map((_, key) => String(key + 1));
-    const [scores, weights] = [[dot.scores[at], scaled.scores[at]], [dot.weights[at], scaled.weights[at]]];
+    const cols = dot.scores[index].map((_, key) => String(key + 1));
+    const [scores, weights] = [[dot.scores[index], scaled.scores[index]], [dot.weights[index], scaled.weights[index]]];
     return el(
       "div",
       { className: "both-ways" },
@@ -96,26 +96,26 @@ function mountScaling({ page, api, root, type }) {
     );
   }
 
-  /** @param {ScalingsReply} all @param {number} at @returns {SVGElement[]} */
-  function curves({ d_k, dot, scaled }, at) {
-    const look = theme();
-    /** @param {keyof ScalingReply} what @param {string} y */
-    const drawn = (what, y) =>
+  /** @param {ScalingsReply} all @param {number} index @returns {SVGElement[]} */
+  function curves({ d_k, dot, scaled }, index) {
+    const colours = theme();
+    /** @param {keyof ScalingReply} quantity @param {string} y */
+    const drawn = (quantity, y) =>
       plot(
         {
           curves: [
-            { name: "q · k", values: /** @type {number[]} */ (dot[what]), colour: look.k, dash: "5 3" },
-            { name: "/ √d_k", values: /** @type {number[]} */ (scaled[what]), colour: look.q },
+            { name: "q · k", values: /** @type {number[]} */ (dot[quantity]), colour: colours.k, dash: "5 3" },
+            { name: "/ √d_k", values: /** @type {number[]} */ (scaled[quantity]), colour: colours.q },
           ],
-          range: [0, HEADROOM * Math.max(.../** @type {number[]} */ (dot[what]), .../** @type {number[]} */ (scaled[what]))],
+          range: [0, HEADROOM * Math.max(.../** @type {number[]} */ (dot[quantity]), .../** @type {number[]} */ (scaled[quantity]))],
           titles: { x: "d_k", y },
           places: d_k.map(String),
           width: WIDTH,
           height: HEIGHT,
-          markedIndex: at,
+          markedIndex: index,
           format: brief,
         },
-        look,
+        colours,
       );
     return [drawn("spread", t("Standard deviation of the scores")), drawn("largest", t("Largest weight")), drawn("gradient", t("Gradient: ‖∂ weights / ∂ scores‖"))];
   }
@@ -124,7 +124,7 @@ function mountScaling({ page, api, root, type }) {
     stop: asker.stop,
     show(/** @type {Record<string, number>} */ next) {
       values = next;
-      if (known?.key === keyOf()) draw();
+      if (latest?.key === keyOf()) draw();
       else void ask();
     },
   };
