@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fresh, heard, over, placeOf, planned, reached, trainLosses } from "../../static/js/train/live-run.js";
+import { fresh, withEvent, over, placeOf, planned, reached, trainLosses } from "../../static/js/train/live-run.js";
 import { format, parse } from "../../static/js/train/link.js";
-import { asked, wrongOf } from "../../static/js/train/options-form.js";
+import { requestOptions, wrongOf } from "../../static/js/train/options-form.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @type {any} */
 const INFO = { id: "r", options: { steps: 80 }, parent: null, learning_rate: 0.6 };
 const snapshot = (/** @type {number} */ step, accuracy = 0) => ({ snapshot: { step, loss: 1, accuracy, seconds: step, written: ["a"] } });
 const told = (/** @type {any[]} */ events) => events.map((event, n) => ({ n, ...event }));
-const run = (/** @type {any[]} */ events, info = INFO) => told(events).reduce(heard, fresh(info));
+const run = (/** @type {any[]} */ events, info = INFO) => told(events).reduce(withEvent, fresh(info));
 
 test("a run is what its events say", () => {
   const now = run([
@@ -27,9 +27,9 @@ test("a run is what its events say", () => {
 
 test("an event that was heard already, or comes too early, changes nothing", () => {
   const now = run([snapshot(0)]);
-  assert.equal(heard(now, { n: 0, ...snapshot(0) }), now);
-  assert.equal(heard(now, { n: 2, ...snapshot(4) }), now);
-  assert.equal(heard(now, { alive: true }), now);
+  assert.equal(withEvent(now, { n: 0, ...snapshot(0) }), now);
+  assert.equal(withEvent(now, { n: 2, ...snapshot(4) }), now);
+  assert.equal(withEvent(now, { alive: true }), now);
 });
 
 test("the steps of snapshots to come are known until it ends", () => {
@@ -79,5 +79,5 @@ test("what is typed is checked before it is sent", () => {
   assert.equal(wrong("steps"), "");
   assert.match(wrong("steps", { step: 40 }), /41/);
   assert.equal(wrong("task"), "");
-  assert.deepEqual(asked({ task: "copy", heads: "2" }), { task: "copy", heads: 2 });
+  assert.deepEqual(requestOptions({ task: "copy", heads: "2" }), { task: "copy", heads: 2 });
 });

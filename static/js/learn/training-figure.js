@@ -7,11 +7,11 @@ import { pointingIn } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/figure-status.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
-import { createShown, probed } from "../train/displayed-run.js";
+import { createDisplayedRun, probed } from "../train/displayed-run.js";
 import { keyOf, remember } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
 import { createFollower, over } from "../train/live-run.js";
-import { asked as request, summary } from "../train/options-form.js";
+import { requestOptions as request, summary } from "../train/options-form.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { linkOfState } from "./figure-controls.js";
@@ -54,7 +54,7 @@ export async function trained(desk, element, measure) {
   const store = storeOf(first);
   const figure = createFigure({ root: parts.root, store, source, page, measure, caption: parts.caption, legend: parts.legend });
   parts.head.append(failed.element);
-  const shown = createShown({ api, figure, store }, source, { moved, failed: (problem) => fail(problem, () => shown.seek(shown.step())) });
+  const shown = createDisplayedRun({ api, figure, store }, source, { moved, failed: (problem) => fail(problem, () => shown.seek(shown.step())) });
   const status = bindStatusLine(page, parts);
   const timeline = bindTimeline(figure.context, shown, parts.timeline);
   const query = () => format({ run: shown.run(), step: shown.step(), probe: 0, options: asked.options, link: store.get().link });
@@ -145,7 +145,7 @@ export async function trained(desk, element, measure) {
  * The run that is shown: opened and followed to its end, or left.
  * @param {OfFigure["api"]} api
  * @param {object} of
- * @param {import("../train/displayed-run.js").Shown} of.shown
+ * @param {import("../train/displayed-run.js").DisplayedRun} of.shown
  * @param {(run: import("../train/live-run.js").LiveRun) => void} of.hear
  * @param {(problem: Problem, retry: () => void) => void} of.failed
  * @param {() => void} of.draw

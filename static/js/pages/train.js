@@ -13,7 +13,7 @@ import { bindKeptList } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
 import { createFollower } from "../train/live-run.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";
-import { bindProbes, createShown, probed } from "../train/displayed-run.js";
+import { bindProbes, createDisplayedRun, probed } from "../train/displayed-run.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS, view } from "../views/index.js";
 import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
@@ -56,11 +56,11 @@ async function start() {
   find("#problem").replaceWith(failed.element);
   if (offered instanceof Problem) return failed.show(offered);
 
-  const displayed = createShown(desk, source, { moved: () => draw(), failed: failed.show });
+  const displayed = createDisplayedRun(desk, source, { moved: () => draw(), failed: failed.show });
   const follower = createFollower(api, { hear, failed: failed.show });
   const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
   const models = bindKeptList(desk, { failed: failed.show, changed: () => draw() });
-  const commands = bindCommands(desk, { shown: displayed, choices, models, failed: failed.show });
+  const commands = bindCommands(desk, { displayed, choices, models, failed: failed.show });
   const places = { line: find("#status"), finding: find("#finding"), bar: /** @type {HTMLProgressElement} */ (find("#done")) };
   const parts = [bindStatusLine(desk, places), bindTimeline(desk, displayed, find("#timeline")), bindProbes(desk, displayed), commands];
 

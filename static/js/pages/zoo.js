@@ -41,7 +41,7 @@ function show(page, api, zoo) {
   let example = null;
   const asker = createAsker();
   const choices = bindChoices(page, zoo, { get: () => state, change });
-  const input = bindInput(page, zoo, { draw: (length) => void ask({ length, seed: dice() }), say: (source) => void ask({ source }) });
+  const input = bindInput(page, zoo, { draw: (length) => void ask({ length, seed: dice() }), ask: (source) => void ask({ source }) });
   const panels = createPanels(page, served(api), { lang, pick: (place) => change({ ...state, at: place }) });
   const charts = bindCharts(page);
 

@@ -11,25 +11,25 @@ import { keptModels, keyOf } from "./kept-models.js";
 /**
  * @param {import("../workspace/view-tabs.js").Desk} desk
  * @param {object} others
- * @param {import("./displayed-run.js").Shown} others.shown
+ * @param {import("./displayed-run.js").DisplayedRun} others.displayed
  * @param {import("./options-form.js").Choices} others.choices
  * @param {import("./kept-models.js").KeptList} others.models
  * @param {(problem: import("../core/wire/problem.js").Problem | null) => void} others.failed
  */
-export function bindCommands({ api, t, announce }, { shown, choices, models, failed }) {
+export function bindCommands({ api, t, announce }, { displayed, choices, models, failed }) {
   const form = /** @type {HTMLFormElement} */ (find("#commands"));
   /** The typed learning rate; null: unchanged. @type {string | null} */
   let factor = null;
   let busy = false;
   /** Kept models, by run and step. @type {Map<string, string>} */
-  const kept = new Map();
+  const keptIds = new Map();
 
-  const at = () => shown.run()?.snapshots[shown.place()];
-  const place = () => `${shown.run()?.id} ${at()?.step}`;
+  const snapshot = () => displayed.run()?.snapshots[displayed.place()];
+  const snapshotKey = () => `${displayed.run()?.id} ${snapshot()?.step}`;
 
   /** @param {(run: LiveRun, key: string) => Promise<unknown>} work */
   async function ask(work) {
-    const run = shown.run();
+    const run = displayed.run();
     const key = run && keyOf(run.id);
     if (!run || !key || busy) return;
     busy = true;
@@ -43,22 +43,22 @@ export function bindCommands({ api, t, announce }, { shown, choices, models, fai
     again();
   }
 
-  const change = (/** @type {object} */ what) => ask((run, key) => api.changeRun(run.id, key, what));
+  const change = (/** @type {object} */ changes) => ask((run, key) => api.changeRun(run.id, key, changes));
 
   const keep = () =>
     ask(async (run, key) => {
-      const step = at()?.step;
+      const step = snapshot()?.step;
       if (step === undefined) return;
-      const where = place();
+      const keptKey = snapshotKey();
       const model = await api.keepRun(run.id, key, { step });
-      kept.set(where, model.id);
+      keptIds.set(keptKey, model.id);
       models.add(model);
       announce(t("The model is kept."));
     });
 
   form.addEventListener("click", ({ target }) => {
-    const run = shown.run();
-    const step = at()?.step;
+    const run = displayed.run();
+    const step = snapshot()?.step;
     const { go } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
     if (go === "pause") void change({ paused: run?.state !== "paused" });
     if (go === "stop") void change({ stop: true });
@@ -78,15 +78,15 @@ export function bindCommands({ api, t, announce }, { shown, choices, models, fai
   });
 
   const again = () => {
-    const run = shown.run();
+    const run = displayed.run();
     if (run) show(run);
   };
 
   /** @param {LiveRun} run */
   function show(run) {
     const mine = keyOf(run.id) !== null;
-    const step = at()?.step;
-    const url = keptModels().find(({ id }) => id === kept.get(place()))?.url;
+    const step = snapshot()?.step;
+    const url = keptModels().find(({ id }) => id === keptIds.get(snapshotKey()))?.url;
     render(
       form,
       mine && !over(run) && [button("pause", run.state === "paused" ? t("Resume training") : t("Pause training")), button("stop", t("Stop training")), rate(run)],
@@ -113,8 +113,8 @@ export function bindCommands({ api, t, announce }, { shown, choices, models, fai
     );
   }
 
-  /** @param {string} go @param {string} says */
-  const button = (go, says) => el("button", { key: go, type: "button", className: "button", "data-go": go, "aria-disabled": String(busy) }, says);
+  /** @param {string} go @param {string} label */
+  const button = (go, label) => el("button", { key: go, type: "button", className: "button", "data-go": go, "aria-disabled": String(busy) }, label);
 
   return { show };
 }

@@ -9,7 +9,7 @@ import { fresh, placeOf } from "./live-run.js";
 /** @import { LiveRun } from "./live-run.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
 
-/** @typedef {ReturnType<typeof createShown>} Shown */
+/** @typedef {ReturnType<typeof createDisplayedRun>} DisplayedRun */
 /** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
 
 /** The number of cached traces, so that moving the slider back needs no request. */
@@ -22,15 +22,15 @@ const KEPT = 200;
 export function probed() {
   /** @type {Moment | null} */
   let moment = null;
-  const there = () => {
+  const current = () => {
     if (!moment) throw new Problem("not-given");
     return moment;
   };
   return {
     put: (next) => void (moment = next),
-    open: async (link) => ({ ...there(), live: false, link }),
-    models: async () => [there().model],
-    trace: async () => there().trace,
+    open: async (link) => ({ ...current(), live: false, link }),
+    models: async () => [current().model],
+    trace: async () => current().trace,
     overview: async () => Promise.reject(new Problem("not-given")),
     tile: async () => Promise.reject(new Problem("not-given")),
     answer: async () => Promise.reject(new Problem("not-given")),
@@ -45,37 +45,37 @@ export function probed() {
  * @param {ReturnType<typeof probed>} source
  * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
  */
-export function createShown({ api, figure, store }, source, { moved, failed }) {
+export function createDisplayedRun({ api, figure, store }, source, { moved, failed }) {
   const asker = createAsker();
   /** @type {Map<string, Trace>} */
-  const kept = new Map();
+  const cachedTraces = new Map();
   /** @type {LiveRun | null} */
   let run = null;
   /** @type {number | null}  null: the last one, whichever it is */
   let step = null;
   let probe = 0;
   /** What the figure shows or is loading. */
-  let wanted = "";
+  let shownKey = "";
 
   const place = () => (run ? placeOf(run, step) : -1);
 
   /** Update the figure to the current step. */
   async function figureOf() {
-    const at = run?.snapshots[place()];
-    if (!run?.model || !at) return;
+    const snapshot = run?.snapshots[place()];
+    if (!run?.model || !snapshot) return;
     const { id, model } = run;
-    const key = `${id} ${at.step} ${probe}`;
-    if (key === wanted) return;
-    wanted = key;
-    const found = kept.get(key) ?? (await asker.ask((signal) => api.runSnapshot(id, at.step, probe, signal)));
-    if (found === null || key !== wanted) return;
-    if (found instanceof Problem) {
-      wanted = "";
-      return failed(found);
+    const key = `${id} ${snapshot.step} ${probe}`;
+    if (key === shownKey) return;
+    shownKey = key;
+    const reply = cachedTraces.get(key) ?? (await asker.ask((signal) => api.runSnapshot(id, snapshot.step, probe, signal)));
+    if (reply === null || key !== shownKey) return;
+    if (reply instanceof Problem) {
+      shownKey = "";
+      return failed(reply);
     }
-    kept.set(key, found);
-    if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
-    put(model, found);
+    cachedTraces.set(key, reply);
+    if (cachedTraces.size > KEPT) cachedTraces.delete(/** @type {string} */ (cachedTraces.keys().next().value));
+    put(model, reply);
   }
 
   /** @param {import("../core/wire/model.js").ModelInfo} model @param {Trace} trace */
@@ -83,8 +83,8 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
     const { trace: before, link } = store.get();
     source.put({ model, trace });
     if (!before) return void figure.run();
-    const other = text(before) !== text(trace);
-    store.set({ model, trace, status: "ready", problem: null, link: other ? { ...link, query: null, key: null } : link });
+    const isOtherText = text(before) !== text(trace);
+    store.set({ model, trace, status: "ready", problem: null, link: isOtherText ? { ...link, query: null, key: null } : link });
   }
 
   return {
@@ -95,17 +95,17 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
     /** Whether the figure follows the last snapshot. */
     following: () => step === null,
 
-    /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} at */
-    open(info, at) {
+    /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} position */
+    open(info, position) {
       run = fresh(info);
-      ({ step, probe } = at);
-      wanted = "";
+      ({ step, probe } = position);
+      shownKey = "";
     },
 
     /** Show no run. */
     close() {
       run = null;
-      wanted = "";
+      shownKey = "";
     },
 
     /** @param {LiveRun} next */
@@ -142,26 +142,26 @@ export function createShown({ api, figure, store }, source, { moved, failed }) {
 /** The texts that are read. @param {Trace} trace */
 const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));
 
-/** @param {import("../workspace/view-tabs.js").Desk} desk @param {Shown} shown */
-export function bindProbes({ t }, shown) {
+/** @param {import("../workspace/view-tabs.js").Desk} desk @param {DisplayedRun} displayed */
+export function bindProbes({ t }, displayed) {
   const list = find("#probes");
-  list.addEventListener("change", ({ target }) => shown.look(Number(/** @type {HTMLInputElement} */ (target).value)));
+  list.addEventListener("change", ({ target }) => displayed.look(Number(/** @type {HTMLInputElement} */ (target).value)));
   return {
     /** @param {LiveRun} run */
     show(run) {
-      const at = run.snapshots[shown.place()];
-      list.hidden = !at;
-      if (!at) return;
+      const snapshot = run.snapshots[displayed.place()];
+      list.hidden = !snapshot;
+      if (!snapshot) return;
       render(
         list,
         el("legend", {}, t("Held-out inputs, and what the model answers at this step")),
         run.probes.map(({ source, target }, i) => {
-          const written = at.written[i].trim();
+          const written = snapshot.written[i].trim();
           const right = written === target.trim();
           return el(
             "label",
             { key: String(i) },
-            el("input", { type: "radio", name: "probe", value: String(i), checked: i === shown.probe() }),
+            el("input", { type: "radio", name: "probe", value: String(i), checked: i === displayed.probe() }),
             el("span", { className: "asked" }, source),
             el("span", { className: right ? "answer right" : "answer" }, marked(written, target), el("span", { className: "verdict" }, right ? " ✓" : "")),
           );
@@ -178,10 +178,10 @@ export function bindProbes({ t }, shown) {
   function marked(written, target) {
     if (!written) return [el("i", {}, t("nothing"))];
     const apart = target.includes(" ") ? " " : "";
-    const wanted = target.split(apart);
+    const targetWords = target.split(apart);
     return printable(written)
       .split(apart)
-      .flatMap((word, i) => [i && apart ? apart : "", word === wanted[i] ? word : el("mark", { key: String(i) }, word)]);
+      .flatMap((word, i) => [i && apart ? apart : "", word === targetWords[i] ? word : el("mark", { key: String(i) }, word)]);
   }
 }
 

@@ -10,18 +10,18 @@ import { el, render } from "../lib/render.js";
 // Keys of the runs that this browser started and of the models that it kept, stored across reloads.
 
 const MODELS = "kept-models";
-const name = (/** @type {string} */ id) => `run-${id}`;
+const storageName = (/** @type {string} */ id) => `run-${id}`;
 
 /** @param {string} id @param {string} key */
-export const remember = (id, key) => keep(name(id), key);
+export const remember = (id, key) => keep(storageName(id), key);
 
 /** @param {string} id @returns {string | null}  null: somebody else started it */
-export const keyOf = (id) => readStored(name(id));
+export const keyOf = (id) => readStored(storageName(id));
 
 /** @returns {KeptReply[]}  the newest first */
 export function keptModels() {
-  const found = keptDocument(MODELS);
-  return Array.isArray(found) ? found.filter((one) => one?.id && one.key && one.url && one.name) : [];
+  const stored = keptDocument(MODELS);
+  return Array.isArray(stored) ? stored.filter((model) => model?.id && model.key && model.url && model.name) : [];
 }
 
 /** @param {KeptReply[]} models */
@@ -41,7 +41,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
   let busy = false;
 
   /** @param {string} id */
-  const forget = (id) => setKeptModels(keptModels().filter((one) => one.id !== id));
+  const forget = (id) => setKeptModels(keptModels().filter((model) => model.id !== id));
 
   /** @param {KeptReply} model */
   async function remove({ id, key }) {
@@ -62,7 +62,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
 
   list.addEventListener("click", ({ target }) => {
     const { go, id } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
-    const model = keptModels().find((one) => one.id === id);
+    const model = keptModels().find((model) => model.id === id);
     if (!model || busy) return;
     if (go === "delete") return void remove(model);
     sure = go === "ask" ? model.id : null;
@@ -73,18 +73,18 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
   function draw() {
     const models = keptModels();
     section.hidden = !models.length;
-    render(list, models.map((model) => el("li", { key: model.id }, el("a", { key: "open", href: model.url }, model.name), ...(sure === model.id ? asked(model) : [button(model, "ask", t("Delete…"))]))));
+    render(list, models.map((model) => el("li", { key: model.id }, el("a", { key: "open", href: model.url }, model.name), ...(sure === model.id ? confirmation(model) : [button(model, "ask", t("Delete…"))]))));
   }
 
   /** @param {KeptReply} model */
-  const asked = (model) => [
+  const confirmation = (model) => [
     el("span", { key: "sure", className: "note" }, t("Links to it will stop working; its shares will still open.")),
     button(model, "delete", t("Delete the model")),
     button(model, "leave", t("Cancel")),
   ];
 
-  /** @param {KeptReply} model @param {string} go @param {string} says */
-  const button = ({ id }, go, says) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, "aria-disabled": String(busy) }, says);
+  /** @param {KeptReply} model @param {string} go @param {string} label */
+  const button = ({ id }, go, label) => el("button", { key: go, type: "button", className: "button quiet", "data-go": go, "data-id": id, "aria-disabled": String(busy) }, label);
 
   return {
     draw,
@@ -93,7 +93,7 @@ export function bindKeptList({ api, t, announce }, { failed, changed }) {
     async refresh() {
       if (!keptModels().length) return;
       const served = await api.models().catch(() => null);
-      if (served) setKeptModels(keptModels().filter(({ id }) => served.some((one) => one.id === id)));
+      if (served) setKeptModels(keptModels().filter(({ id }) => served.some((model) => model.id === id)));
       draw();
     },
 

@@ -13,17 +13,17 @@ const whole = (text) => (text !== null && /^\d{1,7}$/.test(text) ? Number(text) 
  * @returns {{run: string | null, step: number | null, probe: number, options: Record<string, string>, figure: Partial<State>}}
  */
 export function parse(query) {
-  const said = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   const figure = Object.entries(FIGURE).flatMap(([key, number]) => {
-    const value = number ? whole(said.get(key)) : said.get(key);
+    const value = number ? whole(parameters.get(key)) : parameters.get(key);
     return value === null ? [] : [[key, value]];
   });
-  const own = new Set([...Object.keys(FIGURE), "run", "step", "probe", "lang"]);
+  const pageKeys = new Set([...Object.keys(FIGURE), "run", "step", "probe", "lang"]);
   return {
-    run: said.get("run"),
-    step: whole(said.get("step")),
-    probe: whole(said.get("probe")) ?? 0,
-    options: Object.fromEntries([...said].filter(([key]) => !own.has(key))),
+    run: parameters.get("run"),
+    step: whole(parameters.get("step")),
+    probe: whole(parameters.get("probe")) ?? 0,
+    options: Object.fromEntries([...parameters].filter(([key]) => !pageKeys.has(key))),
     figure: Object.fromEntries(figure),
   };
 }
@@ -38,17 +38,17 @@ export function parse(query) {
  * @param {State} state.link  of the figure
  */
 export function format({ run, step, probe, options, link }) {
-  const said = new URLSearchParams();
+  const parameters = new URLSearchParams();
   const put = (/** @type {string} */ key, /** @type {unknown} */ value) => {
-    if (value !== null && value !== undefined && value !== "") said.set(key, String(value));
+    if (value !== null && value !== undefined && value !== "") parameters.set(key, String(value));
   };
   if (!run) {
     Object.entries(options).forEach(([key, value]) => put(key, value));
-    return said.toString();
+    return parameters.toString();
   }
   put("run", run.id);
   put("step", step);
   if (probe) put("probe", probe);
   for (const key of Object.keys(FIGURE)) put(key, link[/** @type {keyof State} */ (key)]);
-  return said.toString();
+  return parameters.toString();
 }

@@ -64,7 +64,7 @@ export const over = ({ state }) => OVER.has(state);
  * @param {any} event  as sent by the server
  * @returns {LiveRun}
  */
-export function heard(run, event) {
+export function withEvent(run, event) {
   if (event.n !== run.next) return run;
   const now = { ...run, next: run.next + 1 };
   if (event.state) return { ...now, ...event.state };
@@ -85,13 +85,13 @@ export function heard(run, event) {
  */
 export function planned({ options, snapshots, from, state }) {
   const last = Number(options.steps);
-  const there = snapshots.map(({ step }) => step);
-  if (OVER.has(state)) return there;
-  const every = Math.ceil(last / OBSERVED);
-  const done = there.at(-1) ?? from - 1;
+  const recorded = snapshots.map(({ step }) => step);
+  if (OVER.has(state)) return recorded;
+  const interval = Math.ceil(last / OBSERVED);
+  const done = recorded.at(-1) ?? from - 1;
   const coming = [];
-  for (let step = Math.floor(done / every + 1) * every; step < last; step += every) coming.push(step);
-  return [...there, ...coming, ...(done < last ? [last] : [])];
+  for (let step = Math.floor(done / interval + 1) * interval; step < last; step += interval) coming.push(step);
+  return [...recorded, ...coming, ...(done < last ? [last] : [])];
 }
 
 /**
@@ -102,8 +102,8 @@ export function planned({ options, snapshots, from, state }) {
 export function trainLosses({ snapshots, losses }) {
   return snapshots.map(({ step }, i) => {
     const after = i ? snapshots[i - 1].step : -1;
-    const own = losses.filter((one) => one.step > after && one.step <= step && one.loss !== null);
-    const near = own.length ? own : losses.slice(0, 1);
+    const between = losses.filter((point) => point.step > after && point.step <= step && point.loss !== null);
+    const near = between.length ? between : losses.slice(0, 1);
     return near.length ? near.reduce((sum, { loss }) => sum + Number(loss), 0) / near.length : NaN;
   });
 }
@@ -116,7 +116,7 @@ export function trainLosses({ snapshots, losses }) {
  */
 export function placeOf({ snapshots }, step) {
   if (step === null || !snapshots.length) return snapshots.length - 1;
-  const far = snapshots.map((one) => Math.abs(one.step - step));
+  const far = snapshots.map((snapshot) => Math.abs(snapshot.step - step));
   return far.indexOf(Math.min(...far));
 }
 
@@ -147,19 +147,19 @@ export function createFollower(api, { hear, failed }) {
   let controller = new AbortController();
   /** @type {LiveRun | null} */
   let run = null;
-  const told = throttle(() => run && hear(run), PACE);
+  const redraw = throttle(() => run && hear(run), PACE);
 
   /** Read one connection until it ends. @param {LiveRun} from @param {AbortSignal} signal */
   async function listen(from, signal) {
     for await (const event of api.runEvents(from.id, from.next, signal)) {
       if (signal.aborted || !run) return;
-      run = heard(run, event);
-      told.later();
+      run = withEvent(run, event);
+      redraw.later();
     }
   }
 
   return {
-    stop: () => (controller.abort(), told.cancel()),
+    stop: () => (controller.abort(), redraw.cancel()),
     /** @param {RunInfo | null} info  null: the same run again */
     async follow(info) {
       controller.abort();
@@ -175,7 +175,7 @@ export function createFollower(api, { hear, failed }) {
           failed(problem);
           if (!problem.passing) return;
         }
-        if (run && over(run)) return told.now();
+        if (run && over(run)) return redraw.now();
         if (run && run.next > next) wait = FIRST;
         await pause(wait, signal);
       }

@@ -32,7 +32,7 @@ const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0
  * @param {Typed} typed
  * @returns {import("../core/wire/subject-requests.js").Options}
  */
-export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
+export const requestOptions = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
 
 /**
  * @param {import("../lib/i18n.js").Translate} t
@@ -42,8 +42,8 @@ export const asked = (typed) => Object.fromEntries(Object.entries(typed).map(([n
  */
 export function wrongOf(t, { typed, offered, fork }, name) {
   if (!isNumber(name)) return "";
-  const { shortest, most } = taskOf(offered, typed);
-  const range = name === "longest" ? { low: shortest, high: most } : offered.ranges[name];
+  const { shortest, most: longest } = taskOf(offered, typed);
+  const range = name === "longest" ? { low: shortest, high: longest } : offered.ranges[name];
   const low = name === "steps" && fork ? fork.step + 1 : range.low;
   const { high } = range;
   const value = Number(typed[name]);
@@ -98,11 +98,27 @@ const labels = (t) => ({
   dropout: t("Dropout"),
 });
 
+/** @param {Translate} t @param {string[]} names */
+function taskNames(t, names) {
+  /** @type {Record<string, string>} */
+  const labelsByTask = {
+    copy: t("Copy"),
+    reverse: t("Reverse"),
+    shift: t("Shift by two"),
+    sort: t("Sort"),
+    brackets: t("Close the brackets"),
+    addition: t("Add two numbers"),
+    induction: t("What followed the letter?"),
+    who: t("Who is it?"),
+  };
+  return Object.fromEntries(names.map((name) => [name, labelsByTask[name] ?? name]));
+}
+
 /** The unit of lengths. @param {Translate} t @param {string} unit */
 const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"), digits: t("digits"), nouns: t("nouns") })[unit] ?? unit;
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} FormState
  * @property {Record<string, string>} typed
  * @property {RunsReply} offered
  * @property {(name: string) => string} wrong  the error of a field; "": none
@@ -112,12 +128,12 @@ const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"),
 
 const MENUS = ["task", "positions", "scoring", "mask", "norm"];
 
-/** @param {Translate} t @param {Shown} shown */
-function fields(t, shown) {
-  const { typed, offered, fork, busy } = shown;
+/** @param {Translate} t @param {FormState} form */
+function fields(t, form) {
+  const { typed, offered, fork, busy } = form;
   const [source, answer] = offered.tasks[typed.task].example;
-  const menu = (/** @type {string} */ name) => choice(t, shown, name);
-  const typing = (/** @type {string} */ name) => number(t, shown, name);
+  const menu = (/** @type {string} */ name) => choice(t, form, name);
+  const typing = (/** @type {string} */ name) => number(t, form, name);
   const { training, waiting } = offered;
   return [
     el("div", { key: "mechanisms", className: "options" }, MENUS.map(menu)),
@@ -134,7 +150,7 @@ function fields(t, shown) {
   ];
 }
 
-/** @param {Translate} t @param {Shown} shown @param {string} name */
+/** @param {Translate} t @param {FormState} form @param {string} name */
 function choice(t, { typed, offered }, name) {
   const tasks = Object.keys(offered.tasks).map((task) => [task, taskName(t, task)]);
   const values = name === "task" ? Object.fromEntries(tasks) : menus(t)[name];
@@ -142,11 +158,11 @@ function choice(t, { typed, offered }, name) {
     "label",
     { key: name, className: "option menu" },
     el("span", {}, labels(t)[name]),
-    el("select", { name, value: typed[name] }, Object.entries(values).map(([id, says]) => el("option", { key: id, value: id }, says))),
+    el("select", { name, value: typed[name] }, Object.entries(values).map(([id, label]) => el("option", { key: id, value: id }, label))),
   );
 }
 
-/** A number field with its error. @param {Translate} t @param {Shown} shown @param {string} name */
+/** A number field with its error. @param {Translate} t @param {FormState} form @param {string} name */
 function number(t, { typed, offered, wrong }, name) {
   const why = wrong(name);
   const unit = unitName(t, offered.tasks[typed.task].unit);
@@ -201,7 +217,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
 
   const task = () => taskOf(offered, typed);
   const wrong = (/** @type {string} */ name) => (refused?.field === name ? refused.words : wrongOf(t, { typed, offered, fork }, name));
-  const options = () => asked(typed);
+  const options = () => requestOptions(typed);
 
   async function train() {
     if (busy) return;
@@ -211,10 +227,10 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
     busy = true;
     show();
     try {
-      const made = await (fork ? api.forkRun(fork.id, { step: fork.step, options: options() }) : api.startRun(options()));
-      remember(made.id, made.key);
+      const run = await (fork ? api.forkRun(fork.id, { step: fork.step, options: options() }) : api.startRun(options()));
+      remember(run.id, run.key);
       fork = null;
-      void started(made.id);
+      void started(run.id);
     } catch (error) {
       const problem = failure(error);
       const field = problem.field.split(".").at(-1) ?? "";
@@ -269,13 +285,13 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
 
   return {
     /**
-     * @param {Record<string, string | number | null>} given  unknown values are left out
+     * @param {Record<string, string | number | null>} options  unknown values are left out
      * @param {boolean} [fold]  collapse to one line
      */
-    fill(given, fold = false) {
+    fill(options, fold = false) {
       folded = fold;
-      const known = Object.entries({ ...offered.defaults, ...given }).filter(([name]) => name in offered.defaults);
-      typed = Object.fromEntries(known.map(([name, value]) => [name, value === null ? "" : String(value)]));
+      const entries = Object.entries({ ...offered.defaults, ...options }).filter(([name]) => name in offered.defaults);
+      typed = Object.fromEntries(entries.map(([name, value]) => [name, value === null ? "" : String(value)]));
       if (!(typed.task in offered.tasks)) typed.task = String(offered.defaults.task);
       typed.longest ||= String(task().usual);
       refused = null;
@@ -289,11 +305,11 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
       return Object.fromEntries(Object.entries(typed).filter(([name, value]) => String(usual[name]) !== value));
     },
 
-    /** Let the next run start at a snapshot. @param {{id: string, step: number}} at */
-    fork(at) {
-      fork = at;
+    /** Let the next run start at a snapshot. @param {{id: string, step: number}} snapshot */
+    fork(snapshot) {
+      fork = snapshot;
       folded = false;
-      if (Number(typed.steps) <= at.step) typed.steps = String(Math.min(at.step * 2, offered.ranges.steps.high));
+      if (Number(typed.steps) <= snapshot.step) typed.steps = String(Math.min(snapshot.step * 2, offered.ranges.steps.high));
       show();
       find("[type=submit]", form).focus();
     },

@@ -35,21 +35,21 @@ export function bindStatusLine({ t, announce }, { line, finding, bar }) {
 
   /** @param {LiveRun} run */
   function learned(run) {
-    const at = reached(run, LEARNED);
+    const snapshot = reached(run, LEARNED);
     if (!run.snapshots.length) return over(run) ? "" : t("The first snapshot appears as soon as the examples are " +
       "generated.");
-    if (!at) return over(run) ? t("The task was not learned: less than 99 % of the held-out answers are right.") : "";
-    const values = { step: counted(at.step), seconds: grouped(Math.round(at.seconds)) };
+    if (!snapshot) return over(run) ? t("The task was not learned: less than 99 % of the held-out answers are right.") : "";
+    const values = { step: counted(snapshot.step), seconds: grouped(Math.round(snapshot.seconds)) };
     return t("From step {step} on, at least 99 % of the held-out answers are right ({seconds} s of training).", values);
   }
 
   return {
     /** @param {LiveRun} run */
     show(run) {
-      const says = state(run);
+      const message = state(run);
       const last = run.snapshots.at(-1);
       const parts = [
-        el("strong", { key: "state" }, says),
+        el("strong", { key: "state" }, message),
         t("step {step} of {steps}", { step: counted(run.step), steps: counted(Number(run.options.steps)) }),
         last && t("{share} % right", { share: hundredths(last.accuracy) }),
         last && (last.loss === null ? t("loss is no longer a number") : t("loss {loss}", { loss: two(last.loss) })),
@@ -62,8 +62,8 @@ export function bindStatusLine({ t, announce }, { line, finding, bar }) {
       [bar.max, bar.value] = [Number(run.options.steps), run.step];
       finding.textContent = learned(run);
       finding.hidden = !finding.textContent;
-      if (says !== before) announce(says);
-      before = says;
+      if (message !== before) announce(message);
+      before = message;
     },
   };
 }
@@ -76,73 +76,73 @@ const THUMB = 8;
 
 /**
  * @param {import("../core/figure/types.js").Context} desk
- * @param {import("./displayed-run.js").Shown} shown
+ * @param {import("./displayed-run.js").DisplayedRun} displayed
  * @param {HTMLElement} element  its place
  */
-export function bindTimeline(desk, shown, element) {
+export function bindTimeline(desk, displayed, element) {
   const { t, theme } = desk;
   const [right, loss] = [h("div", { className: "curve" }), h("div", { className: "curve" })];
   const step = h("output", { className: "step-now" });
   const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": t("Step of the training") });
-  const last = () => (shown.run()?.snapshots.length ?? 0) - 1;
-  const transport = createTransport(desk, { current: () => Math.max(0, shown.place()), last, go: shown.go, beat: BEAT });
+  const last = () => (displayed.run()?.snapshots.length ?? 0) - 1;
+  const transport = createTransport(desk, { current: () => Math.max(0, displayed.place()), last, go: displayed.go, beat: BEAT });
   const follow = h("button", { type: "button", className: "button quiet" }, t("Newest"));
   element.append(step, right, loss, slider, h("div", { className: "playing" }, transport.element, follow));
-  follow.addEventListener("click", () => shown.go(last()));
+  follow.addEventListener("click", () => displayed.go(last()));
   slider.addEventListener("input", () => {
     transport.pause();
-    shown.go(Math.min(Number(slider.value), last()));
+    displayed.go(Math.min(Number(slider.value), last()));
   });
   for (const chart of [right, loss])
     chart.addEventListener("click", ({ clientX }) => {
-      const { left, width } = slider.getBoundingClientRect();
-      const share = (clientX - left - THUMB) / (width - 2 * THUMB);
+      const { left: sliderLeft, width } = slider.getBoundingClientRect();
+      const share = (clientX - sliderLeft - THUMB) / (width - 2 * THUMB);
       const to = Math.round(share * Number(slider.max));
-      if (share > -0.1 && share < 1.1) shown.go(Math.max(0, Math.min(to, last())));
+      if (share > -0.1 && share < 1.1) displayed.go(Math.max(0, Math.min(to, last())));
     });
 
   /** Both charts start and end at the same x. @param {LiveRun} run */
   function charts(run) {
-    const look = theme();
-    const held = run.snapshots.map(({ loss }) => loss ?? NaN);
+    const colours = theme();
+    const heldOutLosses = run.snapshots.map(({ loss }) => loss ?? NaN);
     const trained = trainLosses(run);
-    const finite = [...held, ...trained].filter(Number.isFinite);
+    const finite = [...heldOutLosses, ...trained].filter(Number.isFinite);
     const top = Math.max(1, Math.ceil(Math.max(0, ...finite)));
     const drawn = (/** @type {number[]} */ values) => values.map((value) => (Number.isFinite(value) ? Math.min(value, top) : top));
     const width = element.clientWidth;
     const names = [t("right"), t("held out"), t("training")];
-    const common = { width, height: HEIGHT, places: planned(run).map(counted), markedIndex: shown.place() };
+    const common = { width, height: HEIGHT, places: planned(run).map(counted), markedIndex: displayed.place() };
     const lines = {
-      right: [{ name: names[0], values: run.snapshots.map(({ accuracy }) => 100 * accuracy), colour: look.ink }],
+      right: [{ name: names[0], values: run.snapshots.map(({ accuracy }) => 100 * accuracy), colour: colours.ink }],
       loss: [
-        { name: names[1], values: drawn(held), colour: look.ink },
-        { name: names[2], values: drawn(trained), colour: look.muted, dash: "5 4" },
+        { name: names[1], values: drawn(heldOutLosses), colour: colours.ink },
+        { name: names[2], values: drawn(trained), colour: colours.muted, dash: "5 4" },
       ],
     };
-    const beside = Math.max(margins(lines.right, look).right, margins(lines.loss, look).right);
+    const beside = Math.max(margins(lines.right, colours).right, margins(lines.loss, colours).right);
     const all = { ...common, right: beside }; // both end at the same x
-    render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, format: String }, look));
-    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, format: String }, look));
-    return { left: margins(lines.right, look).left, right: beside };
+    render(right, plot({ ...all, curves: lines.right, range: [0, 100], titles: { x: "", y: t("Right answers, %") }, format: String }, colours));
+    render(loss, plot({ ...all, curves: lines.loss, range: [0, top], titles: { x: t("training step"), y: t("Loss, nats per token") }, format: String }, colours));
+    return { left: margins(lines.right, colours).left, right: beside };
   }
 
   return {
     /** @param {LiveRun} run */
     show(run) {
-      const place = shown.place();
+      const place = displayed.place();
       element.hidden = place < 0;
       if (place < 0) return;
-      const { left, right } = charts(run);
+      const { left: leftMargin, right } = charts(run);
       slider.max = String(planned(run).length - 1);
       slider.value = String(place);
-      slider.style.marginLeft = `${left - THUMB}px`;
-      slider.style.width = `calc(100% - ${left + right - 2 * THUMB}px)`;
-      const at = run.snapshots[place];
-      const says = t("Step {step}", { step: counted(at.step) });
-      slider.setAttribute("aria-valuetext", says);
-      const share = t("{share} % right", { share: hundredths(at.accuracy) });
-      render(step, says, el("small", {}, at.step === 0 ? t("before training") : share));
-      follow.hidden = shown.following();
+      slider.style.marginLeft = `${leftMargin - THUMB}px`;
+      slider.style.width = `calc(100% - ${leftMargin + right - 2 * THUMB}px)`;
+      const snapshot = run.snapshots[place];
+      const stepText = t("Step {step}", { step: counted(snapshot.step) });
+      slider.setAttribute("aria-valuetext", stepText);
+      const share = t("{share} % right", { share: hundredths(snapshot.accuracy) });
+      render(step, stepText, el("small", {}, snapshot.step === 0 ? t("before training") : share));
+      follow.hidden = displayed.following();
       transport.show(t("snapshot {n} of {count}", { n: place + 1, count: run.snapshots.length }));
     },
   };

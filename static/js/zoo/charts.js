@@ -16,8 +16,8 @@ export const tested = (models) => [...new Set(models.flatMap(({ seeds }) => seed
 
 /** The mean over the seeds, in per cent. @param {ZooModel} model @param {number} length */
 export function right({ seeds }, length) {
-  const found = seeds.map(({ accuracy }) => accuracy[length]).filter((one) => one !== undefined);
-  return found.length ? (100 * found.reduce((a, b) => a + b, 0)) / found.length : NaN;
+  const accuracies = seeds.map(({ accuracy }) => accuracy[length]).filter((accuracy) => accuracy !== undefined);
+  return accuracies.length ? (100 * accuracies.reduce((a, b) => a + b, 0)) / accuracies.length : NaN;
 }
 
 /** As whole per cent, halves to even, as the tables of the documentation have it. @param {ZooModel} model @param {number} length */
@@ -29,7 +29,7 @@ export function percent(model, length) {
 }
 
 /** @param {number} i @param {Theme} theme  Told apart by colour, dashes and the names at their ends. */
-const look = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, v, q, ink][i % 5], dash: DASHES[Math.floor(i / 5) % 3] });
+const lineStyle = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, v, q, ink][i % 5], dash: DASHES[Math.floor(i / 5) % 3] });
 
 /**
  * @param {ZooModel[]} models
@@ -47,7 +47,7 @@ export function lengthCurves(models, unit, width, theme, t, marked = null) {
     curves: models.map((model, i) => ({
       name: changedName(t, model.changed),
       values: all.map((length) => right(model, length)),
-      ...look(i, theme),
+      ...lineStyle(i, theme),
     })),
     range: [0, 100],
     titles: { x: unitName(t, unit), y: t("right, %") },
@@ -112,14 +112,14 @@ export function bindCharts(page) {
  */
 function losses(models, width, theme, t) {
   const served = models.map(({ seeds }) => (seeds.find(({ shipped }) => shipped) ?? seeds[0]).curve);
-  const most = Math.max(0.5, ...served.flatMap((curve) => curve.map(([, , dev]) => dev)));
+  const maxLoss = Math.max(0.5, ...served.flatMap((curve) => curve.map(([, , dev]) => dev)));
   return {
     curves: models.map((model, i) => ({
       name: changedName(t, model.changed),
       values: served[i].map(([, , dev]) => dev),
-      ...look(i, theme),
+      ...lineStyle(i, theme),
     })),
-    range: [0, Math.ceil(most * 2) / 2],
+    range: [0, Math.ceil(maxLoss * 2) / 2],
     titles: { x: t("training step"), y: t("loss on held-out inputs, nats per token") },
     width,
     height: HEIGHT,

@@ -24,15 +24,15 @@ const USUAL = { length: 6, seed: 1 };
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {import("./link.js").Zoo} zoo
- * @param {{draw: (length: number) => void, say: (source: string) => void}} desk
+ * @param {{draw: (length: number) => void, ask: (source: string) => void}} desk
  */
-export function bindInput({ t }, zoo, { draw, say }) {
+export function bindInput({ t }, zoo, { draw, ask }) {
   const form = /** @type {HTMLFormElement} */ (find("#ask"));
   const box = /** @type {HTMLInputElement} */ (find("#source"));
   const length = /** @type {HTMLSelectElement} */ (find("#length"));
-  const says = find("#source-says");
+  const message = find("#source-says");
   let task = "";
-  bindTyping(box, { submit: () => box.value.trim() && say(box.value) });
+  bindTyping(box, { submit: () => box.value.trim() && ask(box.value) });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     draw(Number(length.value));
@@ -41,7 +41,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
   /** @param {string} next @param {number} chosen  length */
   function lengths(next, chosen) {
     task = next;
-    const models = zoo.models.filter((one) => one.task === task);
+    const models = zoo.models.filter((model) => model.task === task);
     const tested = [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))];
     const longest = Math.max(...models.map(({ trained }) => trained[1]));
     const named = (/** @type {number} */ n) => (n > longest ? t("{n} (longer than trained)", { n }) : String(n));
@@ -66,7 +66,7 @@ export function bindInput({ t }, zoo, { draw, say }) {
       form.removeAttribute("aria-busy");
       box.setAttribute("aria-invalid", "true");
       const typed = problem.kind === "not-of-task" || problem.kind === "too-long";
-      render(says, el("span", { className: "wrong" }, typed ? taskTakes(t, task) : wording(t, problem)));
+      render(message, el("span", { className: "wrong" }, typed ? taskTakes(t, task) : wording(t, problem)));
     },
     /** @param {ZooExampleReply} example */
     show(example) {
@@ -75,8 +75,8 @@ export function bindInput({ t }, zoo, { draw, say }) {
       // Do not interfere with typing: replace the text only if it differs.
       if (plain(box.value) !== plain(example.source) || document.activeElement !== box) box.value = example.source;
       if (task !== example.task) lengths(example.task, USUAL.length);
-      const known = example.held_out ? t("No model was trained on this input.") : t("A model may have been trained on this input.");
-      render(says, t("Right answer:"), " ", el("b", { lang: "en", className: "answer" }, example.target), " ", el("span", { className: "note" }, known));
+      const heldOut = example.held_out ? t("No model was trained on this input.") : t("A model may have been trained on this input.");
+      render(message, t("Right answer:"), " ", el("b", { lang: "en", className: "answer" }, example.target), " ", el("span", { className: "note" }, heldOut));
     },
   };
 }
@@ -96,7 +96,7 @@ export function bindChoices({ t }, zoo, { get, change }) {
     const { name, value, checked } = /** @type {HTMLInputElement} */ (target);
     const state = get();
     if (name === "task") return change({ ...state, task: value });
-    const models = checked ? [...state.models, value] : state.models.filter((one) => one !== value);
+    const models = checked ? [...state.models, value] : state.models.filter((name) => name !== value);
     if (models.length) change({ ...state, models: ordered(zoo, models) });
     else show();
   });
@@ -104,7 +104,7 @@ export function bindChoices({ t }, zoo, { get, change }) {
   function show() {
     const { task, models } = get();
     const names = Object.fromEntries(tasks.map((id) => [id, taskName(t, id)]));
-    const boxes = zoo.models.filter((one) => one.task === task).map(({ name, changed }) =>
+    const boxes = zoo.models.filter((model) => model.task === task).map(({ name, changed }) =>
       el(
         "label",
         { key: name },
