@@ -46,16 +46,16 @@ test("a link holds the task, the models, the text and the heads, and says nothin
     task: "sort",
     models: ["sort", "sort-b"],
     source: "b a",
-    at: { sort: { place: "encoder.1.self", head: 1 } },
+    headsByModel: { sort: { place: "encoder.1.self", head: 1 } },
   });
   assert.deepEqual(parse(format(state), ZOO), state);
   const text = { ...state, source: "a&b=c#d “它”" };
   assert.deepEqual(parse(format(text), ZOO), text);
-  assert.deepEqual(parse("at=sort:encoder.1.self.2", ZOO).at, {}, "there are two heads, 0 and 1");
+  assert.deepEqual(parse("at=sort:encoder.1.self.2", ZOO).headsByModel, {}, "there are two heads, 0 and 1");
 });
 
 test("without a word, or with wrong ones, it opens on the first models of a task", () => {
-  assert.deepEqual(parse("", ZOO), { task: "sort", models: ["sort", "sort-a"], source: "", at: {} });
+  assert.deepEqual(parse("", ZOO), { task: "sort", models: ["sort", "sort-a"], source: "", headsByModel: {} });
   assert.equal(parse("task=dance", ZOO).task, "sort");
   assert.deepEqual(parse("task=copy&models=sort", ZOO).models, ["copy"]);
   assert.deepEqual(chosen(ZOO, "sort", ["sort-b"]).models, ["sort-b"]);

@@ -17,7 +17,7 @@ import { createQuestion } from "./question.js";
 const MOST_NICKNAME = 40;
 
 /**
- * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement}} desk
+ * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement}} services
  * @param {AssignmentReply} assignment
  */
 export function showSheet({ page, api, root }, { id, questions, reveal, nicknames }) {
@@ -54,12 +54,12 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
 
   /**
    * Send the answers to some of the questions, with those sent before; then let the model answer.
-   * @param {number[]} which
+   * @param {number[]} indices
    */
-  async function send(which) {
+  async function send(indices) {
     busy = true;
     draw();
-    const sent = work.sent.map((one, i) => one || which.includes(i));
+    const sent = work.sent.map((wasSent, i) => wasSent || indices.includes(i));
     const answers = work.answers.map((answer, i) => (answer && sent[i] ? (questions[i].entry === "numbers" ? plainNumbers(answer) : answer) : null));
     const name = work.nickname.trim();
     const failed = await api.submitAnswers(id, { member: work.member, ...(nicknames && name ? { nickname: name } : {}), answers }).then(() => null, failure);
@@ -70,7 +70,7 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
       keepWork(id, work);
       root.querySelector(".nickname input")?.setAttribute("readonly", "");
       announce(t("Sent."));
-      which.forEach((i) => void reveals(i));
+      indices.forEach((i) => void reveals(i));
     }
     draw();
     if (!failed && all()) bar.focus();
@@ -84,7 +84,7 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
     draw();
   }
 
-  async function own() {
+  async function downloadOwn() {
     const file = await api.assignmentTable(id, work.member).catch(failure);
     problem = file instanceof Problem ? file : null;
     if (!(file instanceof Problem)) download(file, `my-answers-${id}.csv`);
@@ -99,19 +99,19 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
 
   function progress() {
     const done = reveal === "each" ? work.sent.filter(Boolean).length : count();
-    const known = right.filter((one) => one !== null).length;
-    const score = known > 0 && t("{right} of {count} right", { right: right.filter(Boolean).length, count: known });
-    const says = all() ? t("All answers are sent.") : reveal === "each" ? t("{done} of {all} sent", { done, all: questions.length }) : t("{done} of {all} answered", { done, all: questions.length });
+    const judgedCount = right.filter((verdict) => verdict !== null).length;
+    const score = judgedCount > 0 && t("{right} of {count} right", { right: right.filter(Boolean).length, count: judgedCount });
+    const message = all() ? t("All answers are sent.") : reveal === "each" ? t("{done} of {all} sent", { done, all: questions.length }) : t("{done} of {all} answered", { done, all: questions.length });
     return el(
       "p",
       { key: "progress", className: "progress", role: "status" },
       el("progress", { max: questions.length, value: all() ? questions.length : done, "aria-label": t("Progress") }),
-      el("span", {}, [says, score].filter(Boolean).join(" · ")),
+      el("span", {}, [message, score].filter(Boolean).join(" · ")),
     );
   }
 
   function actions() {
-    const mine = work.sent.some(Boolean) && button(t("Download my answers (CSV)"), () => void own());
+    const mine = work.sent.some(Boolean) && button(t("Download my answers (CSV)"), () => void downloadOwn());
     if (all() || reveal === "each") return [mine];
     const missing = questions.length - count();
     if (!asking) return [button(t("Send all answers"), () => (missing ? ((asking = true), draw()) : void send(questions.map((_, i) => i))), "strong", busy || !count())];
@@ -132,7 +132,7 @@ export function showSheet({ page, api, root }, { id, questions, reveal, nickname
 
   // One after the other, so that a long assignment does not run all its sentences at once.
   inSight(items.map(({ element }) => element), async (element) => {
-    const i = items.findIndex((one) => one.element === element);
+    const i = items.findIndex((item) => item.element === element);
     items[i].open();
     if (work.sent[i]) await reveals(i);
   });

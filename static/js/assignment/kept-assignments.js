@@ -2,7 +2,7 @@
 
 import { keep, keptDocument } from "../lib/browser.js";
 
-/** @typedef {{id: string, title: string, key: string}} Own */
+/** @typedef {{id: string, title: string, key: string}} OwnAssignment */
 /**
  * @typedef {object} Work  what a student has done in an assignment
  * @property {string} member  a random token: the same student after a reload
@@ -15,20 +15,20 @@ const LIST = "assignments";
 const LONGEST = 100;
 const workOf = (/** @type {string} */ id) => `assignment-work-${id}`;
 
-/** @returns {Own[]}  the one that was used last first */
+/** @returns {OwnAssignment[]}  the one that was used last first */
 export function ownAssignments() {
-  const found = keptDocument(LIST);
-  return Array.isArray(found) ? found.filter((one) => one?.id && one.key) : [];
+  const stored = keptDocument(LIST);
+  return Array.isArray(stored) ? stored.filter((assignment) => assignment?.id && assignment.key) : [];
 }
 
 /** @param {string} id @returns {string}  "": not known here */
-export const assignmentKey = (id) => ownAssignments().find((one) => one.id === id)?.key ?? "";
+export const assignmentKey = (id) => ownAssignments().find((assignment) => assignment.id === id)?.key ?? "";
 
-/** @param {Own} one */
-export const rememberAssignment = (one) => keep(LIST, JSON.stringify([one, ...ownAssignments().filter(({ id }) => id !== one.id)].slice(0, LONGEST)));
+/** @param {OwnAssignment} assignment */
+export const rememberAssignment = (assignment) => keep(LIST, JSON.stringify([assignment, ...ownAssignments().filter(({ id }) => id !== assignment.id)].slice(0, LONGEST)));
 
 /** @param {string} id */
-export const forgetAssignment = (id) => keep(LIST, JSON.stringify(ownAssignments().filter((one) => one.id !== id)));
+export const forgetAssignment = (id) => keep(LIST, JSON.stringify(ownAssignments().filter((assignment) => assignment.id !== id)));
 
 /**
  * @param {string} id
@@ -37,9 +37,9 @@ export const forgetAssignment = (id) => keep(LIST, JSON.stringify(ownAssignments
  * @returns {Work}
  */
 export function workIn(id, count, token) {
-  const found = keptDocument(workOf(id));
-  const [answers, sent] = [found?.answers, found?.sent];
-  if (typeof found?.member === "string" && answers?.length === count && sent?.length === count) return { nickname: "", ...found };
+  const stored = keptDocument(workOf(id));
+  const [answers, sent] = [stored?.answers, stored?.sent];
+  if (typeof stored?.member === "string" && answers?.length === count && sent?.length === count) return { nickname: "", ...stored };
   return { member: token(), nickname: "", answers: Array(count).fill(null), sent: Array(count).fill(false) };
 }
 

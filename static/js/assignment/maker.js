@@ -27,14 +27,14 @@ export async function questionsOf(api, link, lang) {
   const [, id] = link.trim().match(COLLECTION) ?? [];
   if (!id) return ofLink(api, link, lang);
   const { title, items } = await api.readCollection(id);
-  const found = await Promise.all(items.map((item) => ofLink(api, item.link, lang).catch(() => ({ questions: [] }))));
-  return { title, questions: found.flatMap(({ questions }) => questions) };
+  const questionLists = await Promise.all(items.map((item) => ofLink(api, item.link, lang).catch(() => ({ questions: [] }))));
+  return { title, questions: questionLists.flatMap(({ questions }) => questions) };
 }
 
 /** @param {Api} api @param {string} link @param {string} lang */
 async function ofLink(api, link, lang) {
   const { title, questions = [] } = await api.link(link, lang);
-  return { title, questions: await Promise.all(questions.map((one) => placed(api, one))) };
+  return { title, questions: await Promise.all(questions.map((question) => placed(api, question))) };
 }
 
 /** With the place that it is about; a share opens on it. @param {Api} api @param {Question} question @returns {Promise<Question>} */
@@ -76,9 +76,9 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
   /** @type {Question[]} */
   let questions = [];
   /** What they are about and how they are worded, which takes a run. @type {WeakMap<Question, {context: any[], words: any[]}>} */
-  const said = new WeakMap();
+  const descriptions = new WeakMap();
   let [title, note, reveal, nicknames, link] = ["", "", "end", false, ""];
-  let [busy, says] = [false, ""];
+  let [busy, message] = [false, ""];
   /** @type {Problem | null} */
   let problem = null;
 
@@ -87,26 +87,26 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
     if (busy) return;
     busy = true;
     draw();
-    const found = await questionsOf(api, from, lang).catch(failure);
+    const reply = await questionsOf(api, from, lang).catch(failure);
     busy = false;
-    problem = found instanceof Problem ? found : null;
-    if (!(found instanceof Problem)) {
-      title ||= found.title;
+    problem = reply instanceof Problem ? reply : null;
+    if (!(reply instanceof Problem)) {
+      title ||= reply.title;
       link = "";
-      const fresh = found.questions.filter((one) => !questions.some((known) => JSON.stringify(known) === JSON.stringify(one)));
+      const fresh = reply.questions.filter((question) => !questions.some((existing) => JSON.stringify(existing) === JSON.stringify(question)));
       questions = [...questions, ...fresh].slice(0, MOST);
-      says = fresh.length === 1 ? t("1 question added.") : fresh.length ? t("{n} questions added.", { n: fresh.length }) : t("There is no other question in it.");
-      announce(says);
-      for (const one of fresh) void describe(one);
+      message = fresh.length === 1 ? t("1 question added.") : fresh.length ? t("{n} questions added.", { n: fresh.length }) : t("There is no other question in it.");
+      announce(message);
+      for (const question of fresh) void describe(question);
     }
     draw();
   }
 
   /** @param {Question} question */
   async function describe(question) {
-    const asked = ask(page, answerSources(api, question.share), question);
-    const [context, words] = await Promise.all([contextOf(asked), question.words ? [question.words] : KINDS[question.kind].words(asked)]).catch(() => [[], [question.words ?? ""]]);
-    said.set(question, { context, words });
+    const askedQuestion = ask(page, answerSources(api, question.share), question);
+    const [context, words] = await Promise.all([contextOf(askedQuestion), question.words ? [question.words] : KINDS[question.kind].words(askedQuestion)]).catch(() => [[], [question.words ?? ""]]);
+    descriptions.set(question, { context, words });
     draw();
   }
 
@@ -114,23 +114,23 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
     if (busy) return;
     busy = true;
     problem = null;
-    const found = [];
+    const answered = [];
     for (const [i, question] of questions.entries()) {
-      says = t("The model answers question {n} of {all} …", { n: i + 1, all: questions.length });
+      message = t("The model answers question {n} of {all} …", { n: i + 1, all: questions.length });
       draw();
-      const one = await withTruth(page, api, question).catch(failure);
-      if (one instanceof Problem) return fail(one);
-      found.push(one);
+      const answeredQuestion = await withTruth(page, api, question).catch(failure);
+      if (answeredQuestion instanceof Problem) return fail(answeredQuestion);
+      answered.push(answeredQuestion);
     }
-    const made = await api.createAssignment({ title: title.trim(), note: note.trim(), questions: found, reveal: reveal === "each" ? "each" : "end", nicknames }).catch(failure);
-    if (made instanceof Problem) return fail(made);
-    rememberAssignment({ id: made.id, title: title.trim(), key: made.key });
-    window.location.assign(`/a/${made.id}?lang=${lang}#answers`);
+    const assignment = await api.createAssignment({ title: title.trim(), note: note.trim(), questions: answered, reveal: reveal === "each" ? "each" : "end", nicknames }).catch(failure);
+    if (assignment instanceof Problem) return fail(assignment);
+    rememberAssignment({ id: assignment.id, title: title.trim(), key: assignment.key });
+    window.location.assign(`/a/${assignment.id}?lang=${lang}#answers`);
   }
 
   /** @param {Problem} failed */
   function fail(failed) {
-    [busy, says, problem] = [false, "", failed];
+    [busy, message, problem] = [false, "", failed];
     draw();
   }
 
@@ -143,7 +143,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
         { key: "paste", className: "adding", onsubmit: pasting },
         el("label", {}, el("span", {}, t("Or paste a link: of a lesson, a collection, or a share that asks")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, value: link, oninput: (/** @type {any} */ { target }) => (link = target.value) }), el("button", { type: "submit", className: "button", "aria-disabled": String(busy) }, t("Add questions")))),
       ),
-      el("p", { key: "says", className: "says", role: "status" }, says),
+      el("p", { key: "says", className: "says", role: "status" }, message),
       problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
       questions.length > 0 && el("ol", { key: "list", className: "chosen" }, questions.map(row)),
       questions.length > 0 && form(),
@@ -152,13 +152,13 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
 
   /** @param {Question} question @param {number} i */
   function row(question, i) {
-    const { context, words } = said.get(question) ?? { context: [], words: [question.words ?? ""] };
+    const { context, words } = descriptions.get(question) ?? { context: [], words: [question.words ?? ""] };
     const name = t("Leave out question {n}", { n: i + 1 });
     return el(
       "li",
       { key: JSON.stringify(question) },
       el("div", {}, el("p", { className: "meta" }, KINDS[question.kind]?.name(t), context.length ? " · " : "", context), el("p", { className: "asks" }, words)),
-      el("button", { type: "button", className: "button quiet", "aria-label": name, title: name, disabled: busy, onclick: () => ((questions = questions.filter((one) => one !== question)), draw()) }, "×"),
+      el("button", { type: "button", className: "button quiet", "aria-label": name, title: name, disabled: busy, onclick: () => ((questions = questions.filter((candidate) => candidate !== question)), draw()) }, "×"),
     );
   }
 

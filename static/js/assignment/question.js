@@ -59,11 +59,11 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
     if (!(about.kind in KINDS)) return place.append(h("p", { className: "problem" }, t("This page cannot ask a question of this kind.")));
     prediction = createPrediction({ root: place, page, sources, question: about, label: words, answer, controls: false, onAnswer });
     if (closed || !answers) prediction.close();
-    const asked = ask(page, sources, about);
-    void contextOf(asked).then((seen) => render(context, seen), () => {});
+    const askedQuestion = ask(page, sources, about);
+    void contextOf(askedQuestion).then((contextParts) => render(context, contextParts), () => {});
     // An author may say "this head", which is known only beside a figure.
     if (about.words && about.page === "lab") return;
-    void KINDS[about.kind].words(asked).then((said) => render(about.words ? precise : words, said), () => {});
+    void KINDS[about.kind].words(askedQuestion).then((wording) => render(about.words ? precise : words, wording), () => {});
   }
 
   function field() {
@@ -89,8 +89,8 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
       prediction?.close();
       for (const area of place.querySelectorAll("textarea")) area.readOnly = true;
     },
-    /** @param {string[][]} given  the answers of a class */
-    tally: (given) => prediction?.tally(given),
+    /** @param {string[][]} classAnswers  the answers of a class */
+    tally: (classAnswers) => prediction?.tally(classAnswers),
     focus: () => words.focus(),
   };
 }

@@ -17,7 +17,7 @@ import { createQuestion } from "./question.js";
 const PACE = 10_000;
 
 /**
- * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} desk
+ * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} services
  * @param {import("../core/wire/schemas.d.ts").AssignmentReply} assignment
  */
 export function showResults({ page, api, root, lang }, { id, url, questions }) {
@@ -35,14 +35,14 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
   /** The model's rows, of questions that are answered by drawing one. @type {Map<number, {choices: import("../ask/question.js").Choice[], truth: number[]}>} */
   const rows = new Map();
 
-  async function look() {
+  async function refresh() {
     if (!document.hidden) {
-      const found = await api.sumUpAnswers(id, key).catch(failure);
-      problem = found instanceof Problem ? found : null;
-      if (!(found instanceof Problem)) summary = found;
+      const reply = await api.sumUpAnswers(id, key).catch(failure);
+      problem = reply instanceof Problem ? reply : null;
+      if (!(reply instanceof Problem)) summary = reply;
       draw();
     }
-    if (!gone) setTimeout(look, PACE);
+    if (!gone) setTimeout(refresh, PACE);
   }
 
   async function table() {
@@ -90,24 +90,24 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
       if (!results) return;
       if (questions[i].entry !== "text") tally(expanded(questions[i].entry, results));
       const row = rows.get(i);
-      render(below, el("div", { className: "class-answers" }, el("p", {}, said(results)), row && rowsOf(t, row.choices, row.truth, [["", results]])));
+      render(below, el("div", { className: "class-answers" }, el("p", {}, resultLine(results)), row && rowsOf(t, row.choices, row.truth, [["", results]])));
     });
   }
 
   /** @param {import("../core/wire/schemas.d.ts").Results} results */
-  function said({ count, right, distance }) {
-    const known = [t("{count} answered", { count }), count > 0 && right !== null && t("{right} right", { right }), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
-    return known.filter(Boolean).join(" · ");
+  function resultLine({ count, right, distance }) {
+    const parts = [t("{count} answered", { count }), count > 0 && right !== null && t("{right} right", { right }), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) })];
+    return parts.filter(Boolean).join(" · ");
   }
 
   inSight(items.map(({ element }) => element), async (element) => {
-    const i = items.findIndex((one) => one.element === element);
+    const i = items.findIndex((item) => item.element === element);
     const truth = (await items[i].reveal(false))?.revealed.numbers;
     if (truth && questions[i].entry === "shares") rows.set(i, { truth, choices: await items[i].choices() });
     draw();
   });
   draw();
-  void look();
+  void refresh();
 }
 
 /** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */

@@ -18,19 +18,19 @@ import { createItemList } from "./item-list.js";
 /** @import { Translate } from "../lib/i18n.js" */
 
 /**
- * @typedef {object} Sight  what is shown
+ * @typedef {object} EditorState
  * @property {Document} document
  * @property {boolean} changed  whether it differs from what is saved
  * @property {CollectionReply | null} newer  saved by someone else meanwhile
  * @property {boolean} busy
  * @property {boolean} sure  whether a deletion is being confirmed
- * @property {string} says
+ * @property {string} message
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {string} link  for editing, with the key
  * @property {string} view  the page for readers
  */
 /**
- * @typedef {object} Act
+ * @typedef {object} EditorActions
  * @property {(part: Partial<Document>) => void} change
  * @property {() => void} discard
  * @property {(version?: number) => void} save  version: the one that is replaced; absent: the one
@@ -45,57 +45,57 @@ const MOST_ITEMS = 50;
 
 /**
  * @param {Translate} t
- * @param {Sight} sight
- * @param {Act} act
+ * @param {EditorState} state
+ * @param {EditorActions} actions
  * @param {{rows: Child, adding: HTMLElement}} items
  * @returns {Child[]}
  */
-function formOf(t, sight, act, { rows, adding }) {
-  const { document, newer } = sight;
-  const typed = (/** @type {"title" | "note"} */ name) => (/** @type {Event} */ { target }) => act.change({ [name]: /** @type {HTMLInputElement} */ (target).value });
+function formOf(t, state, actions, { rows, adding }) {
+  const { document, newer } = state;
+  const typed = (/** @type {"title" | "note"} */ name) => (/** @type {Event} */ { target }) => actions.change({ [name]: /** @type {HTMLInputElement} */ (target).value });
   return [
     el("header", { key: "head" }, el("h1", {}, t("Edit the collection")), el("p", { className: "meta" }, t("Everyone who has the edit link can change it. Readers see what was saved last."))),
-    newer && conflict(t, newer, sight, act),
+    newer && conflict(t, newer, state, actions),
     el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", maxLength: MOST_TITLE, value: document.title, oninput: typed("title"), autocomplete: "off" })),
     el("label", { key: "note" }, el("span", {}, t("Note to the reader")), el("textarea", { rows: 3, maxLength: MOST_NOTE, value: document.note, oninput: typed("note") })),
     el("h2", { key: "items" }, t("Items"), " ", el("span", { className: "meta" }, t("{n} of at most {most}", { n: document.items.length, most: MOST_ITEMS }))),
     rows,
     document.items.length < MOST_ITEMS && adding,
-    saving(t, sight, act),
-    el("details", { key: "more", className: "more" }, el("summary", { className: "button quiet" }, t("Edit link, delete")), more(t, sight, act)),
+    saving(t, state, actions),
+    el("details", { key: "more", className: "more" }, el("summary", { className: "button quiet" }, t("Edit link, delete")), linkAndDeletion(t, state, actions)),
   ];
 }
 
-/** @param {Translate} t @param {Sight} sight @param {Act} act */
-function saving(t, { document, changed, newer, busy, says, problem, view }, act) {
+/** @param {Translate} t @param {EditorState} state @param {EditorActions} actions */
+function saving(t, { document, changed, newer, busy, message, problem, view }, actions) {
   // Not `disabled`: once it is saved, the button would lose the focus.
   const [savable, discardable] = [changed && !busy && document.title.trim() && !newer, changed && !busy];
   return el(
     "footer",
     { key: "foot", className: "saving" },
-    el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(!savable), onclick: () => savable && act.save() }, t("Save")),
-    el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(!discardable), onclick: () => discardable && act.discard() }, t("Discard changes")),
+    el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(!savable), onclick: () => savable && actions.save() }, t("Save")),
+    el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(!discardable), onclick: () => discardable && actions.discard() }, t("Discard changes")),
     el("a", { key: "view", className: "button", href: view }, t("As readers see it")),
-    el("p", { key: "says", className: "says", role: "status" }, says || (changed ? t("Not saved yet; kept in this browser.") : "")),
+    el("p", { key: "says", className: "says", role: "status" }, message || (changed ? t("Not saved yet; kept in this browser.") : "")),
     problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
   );
 }
 
-/** @param {Translate} t @param {CollectionReply} newer @param {Sight} sight @param {Act} act */
-function conflict(t, newer, { busy, view }, act) {
+/** @param {Translate} t @param {CollectionReply} newer @param {EditorState} state @param {EditorActions} actions */
+function conflict(t, newer, { busy, view }, actions) {
   const time = new Date(newer.changed).toLocaleTimeString(undefined, { timeStyle: "short" });
   return el(
     "div",
     { key: "conflict", className: "conflict", role: "alert" },
     el("p", {}, t("Someone else saved this collection at {time}. Nothing of yours is lost: choose which to keep.", { time })),
-    el("button", { key: "mine", type: "button", className: "button", "aria-disabled": String(busy), onclick: () => act.save(newer.version) }, t("Save mine in its place")),
-    el("button", { key: "theirs", type: "button", className: "button", "aria-disabled": String(busy), onclick: act.discard }, t("Discard mine and load theirs")),
+    el("button", { key: "mine", type: "button", className: "button", "aria-disabled": String(busy), onclick: () => actions.save(newer.version) }, t("Save mine in its place")),
+    el("button", { key: "theirs", type: "button", className: "button", "aria-disabled": String(busy), onclick: actions.discard }, t("Discard mine and load theirs")),
     el("a", { key: "look", className: "button quiet", href: view, target: "_blank", rel: "noopener" }, t("Look at theirs")),
   );
 }
 
-/** @param {Translate} t @param {Sight} sight @param {Act} act */
-function more(t, { link, sure, busy }, act) {
+/** @param {Translate} t @param {EditorState} state @param {EditorActions} actions */
+function linkAndDeletion(t, { link, sure, busy }, actions) {
   const select = (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).select();
   return [
     el("label", { key: "link" }, el("span", {}, t("Edit link: whoever has it can change and delete the collection")), el("input", { type: "text", readOnly: true, value: link, onfocus: select })),
@@ -105,11 +105,11 @@ function more(t, { link, sure, busy }, act) {
           { key: "sure" },
           t("Delete the collection for everyone? The shares in it stay."),
           " ",
-          el("button", { key: "yes", type: "button", className: "button", "aria-disabled": String(busy), onclick: act.remove }, t("Delete the collection")),
+          el("button", { key: "yes", type: "button", className: "button", "aria-disabled": String(busy), onclick: actions.remove }, t("Delete the collection")),
           " ",
-          el("button", { key: "no", type: "button", className: "button quiet", onclick: () => act.ask(false) }, t("Cancel")),
+          el("button", { key: "no", type: "button", className: "button quiet", onclick: () => actions.ask(false) }, t("Cancel")),
         )
-      : el("p", { key: "ask" }, el("button", { type: "button", className: "button", onclick: () => act.ask(true) }, t("Delete…"))),
+      : el("p", { key: "ask" }, el("button", { type: "button", className: "button", onclick: () => actions.ask(true) }, t("Delete…"))),
   ];
 }
 
@@ -127,14 +127,14 @@ function createLinkField({ page: { t }, api, lang }, add) {
 
   element.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const found = await whileBusy(() => api.link(field.value, lang).catch(failure), button);
-    const failed = found instanceof Problem ? found : found.fits ? null : new Problem("not-a-state", { field: "shows" });
+    const reply = await whileBusy(() => api.link(field.value, lang).catch(failure), button);
+    const failed = reply instanceof Problem ? reply : reply.fits ? null : new Problem("not-a-state", { field: "shows" });
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";
     field.focus();
-    if (failed || found instanceof Problem) return field.select();
+    if (failed || reply instanceof Problem) return field.select();
     field.value = "";
-    add(found);
+    add(reply);
   });
   return { element };
 }
@@ -147,11 +147,11 @@ function createLinkField({ page: { t }, api, lang }, add) {
  * @property {string} id
  * @property {string} url
  * @property {HTMLElement} root
- * @property {HTMLElement} shown  the page for readers, hidden while editing
+ * @property {HTMLElement} readersPage  the page for readers, hidden while editing
  */
 
 /** @param {Plan} plan */
-export function createEditor({ page, api, lang, id, url, root, shown }) {
+export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   const { t, announce } = page;
   /** As saved, when it was last read. @type {CollectionReply | null} */
   let base = null;
@@ -161,50 +161,50 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   let from = 0;
   /** Saved by someone else since. @type {CollectionReply | null} */
   let newer = null;
-  let [busy, sure, says, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
-  const asked = createRequestLock((now) => {
+  let [busy, sure, message, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
+  const askServer = oneAtATime((now) => {
     busy = now;
     if (now) draw();
   });
   const list = createItemList({ page, api, lang }, (items, words) => change({ items }, words), draw);
-  const field = createLinkField({ page, api, lang }, (found) => {
-    list.know(found);
-    change({ items: [...document.items, { link: found.link, title: "", note: "" }] }, t("Added."));
+  const field = createLinkField({ page, api, lang }, (link) => {
+    list.know(link);
+    change({ items: [...document.items, { link: link.link, title: "", note: "" }] }, t("Added."));
   });
 
   async function open() {
-    shown.hidden = true;
+    readersPage.hidden = true;
     root.hidden = false;
-    const found = await api.readCollection(id).catch(failure);
-    if (found instanceof Problem) problem = found;
-    else begin(found);
+    const reply = await api.readCollection(id).catch(failure);
+    if (reply instanceof Problem) problem = reply;
+    else begin(reply);
     draw();
     root.querySelector("input")?.focus();
   }
 
-  /** @param {CollectionReply} found */
-  function begin(found) {
-    base = found;
+  /** @param {CollectionReply} collection */
+  function begin(collection) {
+    base = collection;
     const unsaved = draft(id);
-    document = plain(unsaved?.document ?? found);
-    from = unsaved?.version ?? found.version;
-    says = unsaved ? t("Your changes from last time were kept in this browser. They are not saved yet.") : "";
+    document = plain(unsaved?.document ?? collection);
+    from = unsaved?.version ?? collection.version;
+    message = unsaved ? t("Your changes from last time were kept in this browser. They are not saved yet.") : "";
     // The unsaved changes were made from another version.
-    newer = from !== found.version ? found : null;
+    newer = from !== collection.version ? collection : null;
   }
 
   /** @param {Partial<Document>} part @param {string} [words]  for screen readers */
   function change(part, words = "") {
     document = { ...document, ...part };
     if (base) keepDraft(id, sameDocument(document, base) ? null : { version: from, document });
-    [says, problem, sure] = ["", null, false];
+    [message, problem, sure] = ["", null, false];
     if (words) announce(words);
     draw();
   }
 
   /** @param {number} version */
   async function save(version) {
-    const done = await asked(() => api.changeCollection(id, document, keyOf(id), version));
+    const done = await askServer(() => api.changeCollection(id, document, keyOf(id), version));
     if (!done) return;
     problem = null;
     if (!(done instanceof Problem)) saved(done);
@@ -220,13 +220,13 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
     newer = null;
     keepDraft(id, null);
     remember({ id, title: done.title, key: keyOf(id) });
-    says = t("Saved.");
+    message = t("Saved.");
   }
 
   async function conflict() {
-    const found = await api.readCollection(id).catch(failure);
-    if (found instanceof Problem) problem = found;
-    else newer = found;
+    const reply = await api.readCollection(id).catch(failure);
+    if (reply instanceof Problem) problem = reply;
+    else newer = reply;
   }
 
   function discard() {
@@ -236,12 +236,12 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
     newer = null;
     document = plain(base);
     keepDraft(id, null);
-    says = t("This is what is saved.");
+    message = t("This is what is saved.");
     draw();
   }
 
   async function remove() {
-    const done = await asked(() => api.deleteCollection(id, keyOf(id)));
+    const done = await askServer(() => api.deleteCollection(id, keyOf(id)));
     if (done === null) return;
     if (done instanceof Problem) {
       problem = done;
@@ -255,17 +255,17 @@ export function createEditor({ page, api, lang, id, url, root, shown }) {
   function draw() {
     if (root.hidden) return;
     if (!base) return render(root, problem && el("p", { className: "problem", role: "alert" }, wording(t, problem)));
-    const sight = { document, changed: !sameDocument(document, base), newer, busy, sure, says, problem, link: `${url}#edit=${keyOf(id)}`, view: `/c/${id}?lang=${lang}` };
-    render(root, formOf(t, sight, act, { rows: list.show(document.items), adding: field.element }));
+    const state = { document, changed: !sameDocument(document, base), newer, busy, sure, message, problem, link: `${url}#edit=${keyOf(id)}`, view: `/c/${id}?lang=${lang}` };
+    render(root, formOf(t, state, actions, { rows: list.show(document.items), adding: field.element }));
   }
 
-  /** @type {Act} */
-  const act = {
+  /** @type {EditorActions} */
+  const actions = {
     change,
     discard,
     save: (version) => void save(version ?? from),
     remove: () => void remove(),
-    ask: (wanted) => ((sure = wanted), draw()),
+    ask: (confirming) => ((sure = confirming), draw()),
   };
 
   return { open };

@@ -16,26 +16,26 @@ const MOST_NOTE = 2000;
  */
 export function createItemList({ page: { t }, api, lang }, change, draw) {
   /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, LinkReply | null | undefined>} */
-  const known = new Map();
+  const linkReplies = new Map();
   /** Identities of items, which keep focus while they move. @type {WeakMap<KeptItem, number>} */
   const ids = new WeakMap();
-  let made = 0;
-  /** @type {{item: KeptItem, at: number} | null} */
+  let idCount = 0;
+  /** @type {{item: KeptItem, index: number} | null} */
   let removed = null;
   /** @type {number | null} */
   let dragged = null;
 
   /** @param {string} link */
-  function look(link) {
-    if (known.has(link)) return;
-    known.set(link, undefined);
-    const tell = (/** @type {LinkReply | null} */ found) => (known.set(link, found), draw());
+  function readLink(link) {
+    if (linkReplies.has(link)) return;
+    linkReplies.set(link, undefined);
+    const tell = (/** @type {LinkReply | null} */ reply) => (linkReplies.set(link, reply), draw());
     void api.link(link, lang).then(tell, ({ kind }) => kind === "not-a-link" && tell(null));
   }
 
   /** @param {KeptItem} item */
   function idOf(item) {
-    if (!ids.has(item)) ids.set(item, ++made);
+    if (!ids.has(item)) ids.set(item, ++idCount);
     return /** @type {number} */ (ids.get(item));
   }
 
@@ -52,36 +52,36 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
     change(items.map((item, n) => (n === i ? next : item)));
   }
 
-  /** @param {KeptItem[]} items @param {number} at */
-  function remove(items, at) {
-    removed = { item: items[at], at };
-    change(items.filter((_, i) => i !== at), t("Removed."));
+  /** @param {KeptItem[]} items @param {number} index */
+  function remove(items, index) {
+    removed = { item: items[index], index };
+    change(items.filter((_, i) => i !== index), t("Removed."));
   }
 
   /** @param {KeptItem[]} items */
   function restore(items) {
     if (!removed) return;
-    const { item, at } = removed;
+    const { item, index } = removed;
     removed = null;
-    change([...items.slice(0, at), item, ...items.slice(at)], t("Back again."));
+    change([...items.slice(0, index), item, ...items.slice(index)], t("Back again."));
   }
 
   /** @param {string} link */
   const nameOf = (link) => {
-    const found = known.get(link);
+    const reply = linkReplies.get(link);
     const kinds = { workspace: t("A sentence"), lab: t("Attention by hand"), share: t("A shared figure"), lesson: t("A lesson"), figure: t("A figure of a lesson") };
-    if (!found) return { title: link, kind: found === null ? t("This is no longer there.") : "" };
-    const kind = found.fits ? kinds[found.kind] : t("A figure of a lesson, which no longer has the state of the link");
-    return { title: found.title || kinds[found.kind], kind };
+    if (!reply) return { title: link, kind: reply === null ? t("This is no longer there.") : "" };
+    const kind = reply.fits ? kinds[reply.kind] : t("A figure of a lesson, which no longer has the state of the link");
+    return { title: reply.title || kinds[reply.kind], kind };
   };
 
   /** @param {KeptItem[]} items @param {KeptItem} item @param {number} i */
   function row(items, item, i) {
-    look(item.link);
+    readLink(item.link);
     const { title, kind } = nameOf(item.link);
     const named = item.title || title;
     const typed = (/** @type {"title" | "note"} */ name) => (/** @type {Event} */ { target }) => edit(items, i, { [name]: /** @type {HTMLInputElement} */ (target).value });
-    const button = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {string} */ says, /** @type {() => void} */ onclick, disabled = false) => el("button", { key, type: "button", className: "button quiet", title: says, "aria-label": `${says}: ${named}`, disabled, onclick }, sign);
+    const button = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ onclick, disabled = false) => el("button", { key, type: "button", className: "button quiet", title: label, "aria-label": `${label}: ${named}`, disabled, onclick }, sign);
     return el(
       "li",
       {
@@ -96,7 +96,7 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
         },
       },
       el("span", { className: "handle", draggable: true, "aria-hidden": "true", title: t("Drag to another place"), ondragstart: () => (dragged = i), ondragend: () => (dragged = null) }, "⠿"),
-      known.get(item.link)?.picture ? el("img", { key: item.link, src: pictureOf(item.link, lang), alt: "", width: 160, height: 100, loading: "lazy" }) : el("span", { key: "none", className: "picture" }),
+      linkReplies.get(item.link)?.picture ? el("img", { key: item.link, src: pictureOf(item.link, lang), alt: "", width: 160, height: 100, loading: "lazy" }) : el("span", { key: "none", className: "picture" }),
       el(
         "div",
         { className: "about-item" },
@@ -109,8 +109,8 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
   }
 
   return {
-    /** @param {LinkReply} found  what a link shows, when it was just read */
-    know: (found) => void known.set(found.link, found),
+    /** @param {LinkReply} reply  what a link shows, when it was just read */
+    know: (reply) => void linkReplies.set(reply.link, reply),
     /** @param {KeptItem[]} items */
     show: (items) =>
       el(

@@ -14,13 +14,13 @@ import { find, h } from "../lib/dom.js";
 
 /** @typedef {{element: HTMLElement, picture: string, open: () => Promise<void>}} Item  picture: its address; "": none */
 
-/** @param {Parameters<typeof liven>[0]} desk @param {LiveFigures} figures @returns {Item[]} */
-export function bindItems(desk, figures) {
-  return [...document.querySelectorAll("#items > .item")].map((one) => bindItem(desk, /** @type {HTMLElement} */ (one), figures));
+/** @param {Parameters<typeof liven>[0]} services @param {LiveFigures} figures @returns {Item[]} */
+export function bindItems(services, figures) {
+  return [...document.querySelectorAll("#items > .item")].map((element) => bindItem(services, /** @type {HTMLElement} */ (element), figures));
 }
 
-/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @param {LiveFigures} figures @returns {Item} */
-function bindItem(desk, element, figures) {
+/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element @param {LiveFigures} figures @returns {Item} */
+function bindItem(services, element, figures) {
   const figure = /** @type {HTMLElement | null} */ (element.querySelector(".live"));
   const start = /** @type {HTMLButtonElement | null} */ (element.querySelector(".start"));
   const picture = element.querySelector("img");
@@ -30,7 +30,7 @@ function bindItem(desk, element, figures) {
     if (!figure || !start || opened || figures.of(figure)) return;
     opened = true;
     start.dataset.busy = "yes";
-    opened = await liven(desk, figure, figures);
+    opened = await liven(services, figure, figures);
     delete start.dataset.busy;
   }
 
@@ -55,27 +55,27 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
   const root = document.documentElement;
   const head = /** @type {HTMLElement | null} */ (document.querySelector(".collection-head"));
   const count = h("output", {});
-  const speaker = createSpeaker({ t, scenes: () => scenes(items, title), turn: (by) => on() && go(at + by) });
-  const bar = createPresentingBar(t, { turn: (by) => go(at + by), leave, notes: speaker.button, place: [count] });
+  const speaker = createSpeaker({ t, scenes: () => scenes(items, title), turn: (by) => on() && go(position + by) });
+  const bar = createPresentingBar(t, { turn: (by) => go(position + by), leave, notes: speaker.button, place: [count] });
   document.querySelector("#learn")?.append(bar);
   /** @type {Set<() => void>} */
   const listeners = new Set();
   /** The item on the screen, from 1; 0: the title. */
-  let at = 0;
+  let position = 0;
   const on = () => root.hasAttribute("data-projector");
 
   /** @param {number} to */
   function go(to) {
-    at = Math.max(0, Math.min(to, items.length));
-    items.forEach(({ element }, i) => element.toggleAttribute("data-current", i + 1 === at));
-    head?.toggleAttribute("data-current", at === 0);
-    count.textContent = `${at} / ${items.length}`;
-    say();
+    position = Math.max(0, Math.min(to, items.length));
+    items.forEach(({ element }, i) => element.toggleAttribute("data-current", i + 1 === position));
+    head?.toggleAttribute("data-current", position === 0);
+    count.textContent = `${position} / ${items.length}`;
+    writeAddress();
     window.scrollTo(0, 0);
-    const place = at ? items[at - 1].element.querySelector("h2") : head;
+    const place = position ? items[position - 1].element.querySelector("h2") : head;
     /** @type {HTMLElement | null} */ (place)?.focus({ preventScroll: true });
-    if (at) void items[at - 1].open();
-    speaker.at(at);
+    if (position) void items[position - 1].open();
+    speaker.at(position);
     listeners.forEach((listener) => listener());
   }
 
@@ -90,9 +90,9 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
   function leave() {
     root.removeAttribute("data-projector");
     restyle();
-    const last = at && items[at - 1].element;
-    at = 0;
-    say();
+    const last = position && items[position - 1].element;
+    position = 0;
+    writeAddress();
     if (last) last.scrollIntoView();
     announce(t("Left projector mode."));
     speaker.leave();
@@ -100,9 +100,9 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
   }
 
   /** Write the address. */
-  function say() {
+  function writeAddress() {
     const query = new URLSearchParams(readQuery(window));
-    for (const [name, value] of [["projector", on() ? "1" : ""], ["item", on() && at ? String(at) : ""]]) {
+    for (const [name, value] of [["projector", on() ? "1" : ""], ["item", on() && position ? String(position) : ""]]) {
       if (value) query.set(name, value);
       else query.delete(name);
     }
@@ -118,16 +118,16 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
     if (key.toLowerCase() === "p" && !place?.closest("input, textarea, select")) return on() ? leave() : enter();
     if (!on() || !TURNS[key] || (!REMOTE[key] && place?.closest(TAKES))) return;
     event.preventDefault();
-    go(at + TURNS[key]);
+    go(position + TURNS[key]);
   }
 
   document.querySelector("#projector")?.addEventListener("click", () => enter());
   document.addEventListener("keydown", pressed);
-  const said = new URLSearchParams(readQuery(window));
-  if (items.length && said.get("projector") === "1") enter(Number(said.get("item")) || 0);
+  const parameters = new URLSearchParams(readQuery(window));
+  if (items.length && parameters.get("projector") === "1") enter(Number(parameters.get("item")) || 0);
   return {
     on,
-    at: () => at,
+    at: () => position,
     go,
     enter,
     /** Call a listener when another item is on the screen. @param {() => void} listener */
@@ -142,19 +142,19 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
  * @returns {import("../learn/presenting.js").Scene[]}
  */
 function scenes(items, title) {
-  const lines = (/** @type {ParentNode} */ of, /** @type {string} */ where) => [...of.querySelectorAll(where)].flatMap((one) => (one.textContent ?? "").split("\n")).map((line) => line.trim()).filter(Boolean);
+  const lines = (/** @type {ParentNode} */ of, /** @type {string} */ selector) => [...of.querySelectorAll(selector)].flatMap((element) => (element.textContent ?? "").split("\n")).map((line) => line.trim()).filter(Boolean);
   const opening = { title, says: "", notes: lines(document, ".collection-head .claim"), picture: "" };
-  const others = items.map(({ element, picture }) => ({
+  const itemScenes = items.map(({ element, picture }) => ({
     title: lines(element, "h2").join(" "),
     says: lines(element, "figcaption > span").join(" "),
     notes: lines(element, ".note"),
     picture,
   }));
-  return [opening, ...others];
+  return [opening, ...itemScenes];
 }
 
 /**
- * @param {Pick<import("../pages/learn.js").Desk, "page" | "api">} desk
+ * @param {Pick<import("../pages/learn.js").LessonServices, "page" | "api">} services
  * @param {string} id
  * @param {Item[]} items
  * @param {ReturnType<typeof bindSlides>} slides
@@ -167,9 +167,9 @@ export function bindCollectionRoom({ page, api }, id, items, slides, figures) {
 
   /** @param {HTMLElement | null} scene */
   function turn(scene) {
-    const at = scene ? scenes.indexOf(scene) : -1;
-    if (slides.on()) return slides.go(at + 1);
-    void items[at]?.open();
+    const index = scene ? scenes.indexOf(scene) : -1;
+    if (slides.on()) return slides.go(index + 1);
+    void items[index]?.open();
     scrollTo(scene);
   }
 

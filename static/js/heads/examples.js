@@ -57,10 +57,10 @@ export function createList({ t }, onShow) {
   }
 
   return {
-    /** @param {{says: string, items: Item[]}} found */
-    show(found) {
-      items = found.items;
-      render(words, found.says);
+    /** @param {{says: string, items: Item[]}} result */
+    show(result) {
+      items = result.items;
+      render(words, result.says);
       if (items.length) return choose(0);
       render(root);
       onShow(null);
@@ -81,9 +81,9 @@ export const ofRanking = (t, { examples }) => ({
 });
 
 /** @param {Translate} t @param {import("../core/wire/schemas.d.ts").FoundRowsReply} reply */
-export const ofRows = (t, { rows, sentences, of, found }) => ({
-  says: told(t, rows, sentences, of),
-  items: found.map(({ sentence, query, key, weight }) => ({
+export const ofRows = (t, { rows, sentences, of, found: foundRows }) => ({
+  says: summary(t, rows, sentences, of),
+  items: foundRows.map(({ sentence, query, key, weight }) => ({
     sentence,
     value: weight,
     pair: /** @type {[string, string]} */ ([query.text, key.text]),
@@ -92,7 +92,7 @@ export const ofRows = (t, { rows, sentences, of, found }) => ({
 });
 
 /** @param {Translate} t @param {number} rows @param {number} sentences @param {number} of */
-function told(t, rows, sentences, of) {
+function summary(t, rows, sentences, of) {
   if (!rows) return t("No row of this head matches.");
   if (rows === 1) return t("1 row in 1 of {of} sentences.", { of });
   return t("{rows} rows in {sentences} of {of} sentences; the largest weights first.", { rows, sentences, of });
@@ -105,29 +105,29 @@ function told(t, rows, sentences, of) {
  * @param {{model: string, place: string, head: number, lang: string}} at
  */
 export function exampleFigure(page, source, info, { model, place, head, lang }) {
-  const where = { model, ...(placeOf(info, place) ?? { block: "", layer: 0 }), head };
-  const store = storeOf(linkTo({ ...where, lang, view: "attention" }));
+  const headPlace = { model, ...(placeOf(info, place) ?? { block: "", layer: 0 }), head };
+  const store = storeOf(linkTo({ ...headPlace, lang, view: "attention" }));
   const open = /** @type {HTMLAnchorElement} */ (find("#open"));
   store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
-  const [root, shown] = [find("#figure"), find("#shown")];
-  const says = h("span", {});
+  const [root, panel] = [find("#figure"), find("#shown")];
+  const message = h("span", {});
   const retry = h("button", { type: "button", className: "button" }, page.t("Try again"));
-  const line = h("p", { className: "problem", role: "alert", hidden: true }, says, " ", retry);
+  const line = h("p", { className: "problem", role: "alert", hidden: true }, message, " ", retry);
   root.before(line);
   /** @type {ReturnType<typeof createFigure> | null} */
   let figure = null;
   return {
     /** @param {Item | null} item  null: none, and no earlier one is left standing */
     show(item) {
-      shown.hidden = !item;
+      panel.hidden = !item;
       if (!item) return;
       const { sentence, cell } = item;
       const { source: text, direction, target } = sentence;
       const pinned = cell ?? { query: null, key: null };
-      store.go({ source: text, direction, target, ...where, ...pinned });
+      store.go({ source: text, direction, target, ...headPlace, ...pinned });
       open.hidden = false;
       if (figure) return;
-      figure = createFigure({ root, store, source, page, caption: find("#caption"), status: { root, message: says, line, retry } });
+      figure = createFigure({ root, store, source, page, caption: find("#caption"), status: { root, message, line, retry } });
       void figure.run();
     },
   };

@@ -35,36 +35,36 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
   const { t } = page;
   const form = /** @type {HTMLFormElement} */ (find("#text-form"));
   const progress = find("#text-progress");
-  const [says, bar, cancel] = [find("p", progress), /** @type {HTMLProgressElement} */ (find("progress", progress)), find("button", progress)];
+  const [status, bar, cancel] = [find("p", progress), /** @type {HTMLProgressElement} */ (find("progress", progress)), find("button", progress)];
   const line = find("#text-problem");
   const field = (/** @type {string} */ name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
-  let followed = "";
+  let followedId = "";
 
   /** @param {string} words */
   function fail(words) {
-    followed = "";
+    followedId = "";
     [form.hidden, progress.hidden, line.hidden, line.textContent] = [false, true, !words, words];
   }
 
   /** @param {CorpusReply} told */
-  function show({ state, done, of, given }) {
+  function show({ state, done, of, given: sentenceCount }) {
     [form.hidden, progress.hidden, line.hidden] = [true, false, true];
     if (state === "running" && of) bar.value = done / of;
     else bar.removeAttribute("value");
-    says.textContent = state === "queued" ? t("Waiting for the server: {n} sentences.", { n: given }) : t("Measuring: {done} of {all} sentences.", { done, all: of });
+    status.textContent = state === "queued" ? t("Waiting for the server: {n} sentences.", { n: sentenceCount }) : t("Measuring: {done} of {all} sentences.", { done, all: of });
   }
 
   /** @param {string} id */
   async function follow(id) {
-    followed = id;
+    followedId = id;
     cancel.hidden = !readStored(nameOf(id));
-    while (followed === id) {
-      const told = await api.corpus(id).catch(failure);
-      if (followed !== id) return;
-      if (told instanceof Problem) return fail(wording(t, told));
-      if (told.state === "done") return window.location.assign(address(id));
-      if (told.state === "failed") return fail((WHY[told.why ?? ""] ?? (() => t("Measuring failed. It has been logged; try again.")))(t));
-      show(told);
+    while (followedId === id) {
+      const corpusState = await api.corpus(id).catch(failure);
+      if (followedId !== id) return;
+      if (corpusState instanceof Problem) return fail(wording(t, corpusState));
+      if (corpusState.state === "done") return window.location.assign(address(id));
+      if (corpusState.state === "failed") return fail((WHY[corpusState.why ?? ""] ?? (() => t("Measuring failed. It has been logged; try again.")))(t));
+      show(corpusState);
       await new Promise((after) => setTimeout(after, POLL_MS));
     }
   }
@@ -73,11 +73,11 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
     event.preventDefault();
     const send = /** @type {HTMLButtonElement} */ (find("button", form));
     const [text, split, title] = ["text", "split", "title"].map((name) => field(name).value);
-    const made = await whileBusy(() => api.sendCorpus({ model, text, split: split === "lines" ? "lines" : "sentences", title }).catch(failure), send);
-    if (made instanceof Problem) return fail(wording(t, made));
-    keep(nameOf(made.id), made.key);
-    show(made);
-    await follow(made.id);
+    const created = await whileBusy(() => api.sendCorpus({ model, text, split: split === "lines" ? "lines" : "sentences", title }).catch(failure), send);
+    if (created instanceof Problem) return fail(wording(t, created));
+    keep(nameOf(created.id), created.key);
+    show(created);
+    await follow(created.id);
   });
   field("file").addEventListener("change", async () => {
     const [file] = field("file").files ?? [];
@@ -86,7 +86,7 @@ export function bindOwnText(page, api, { model, corpus, ready, lang }) {
     field("title").value ||= file.name.slice(0, 100);
   });
   cancel.addEventListener("click", async () => {
-    const id = followed;
+    const id = followedId;
     fail("");
     const failed = await api.deleteCorpus(id, readStored(nameOf(id)) ?? "").catch(failure);
     if (failed instanceof Problem) fail(wording(t, failed));

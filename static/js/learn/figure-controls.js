@@ -10,7 +10,7 @@ import { whileBusy } from "../lib/timing.js";
 import { view } from "../views/index.js";
 import { step } from "../workspace/head-pickers.js";
 
-/** @import { Desk } from "../pages/learn.js" */
+/** @import { LessonServices } from "../pages/learn.js" */
 
 /**
  * A field for a sentence of the reader's own.
@@ -38,7 +38,7 @@ export function createFigureBar({ t }, store, first, link = undefined) {
   const { form, field } = createSentence({ t }, first.source, (source) => {
     if (source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
   });
-  const steppers = /** @type {const} */ (["layer", "head"]).map((which) => stepper(which, { layer: t("Layer"), head: t("Head") }[which]));
+  const steppers = /** @type {const} */ (["layer", "head"]).map((level) => stepper(level, { layer: t("Layer"), head: t("Head") }[level]));
   const back = h("button", { type: "button", className: "button quiet", onclick: reset }, t("Reset"));
   const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), ...(link ? [link] : []), back);
 
@@ -47,14 +47,14 @@ export function createFigureBar({ t }, store, first, link = undefined) {
     store.go(first, "chosen");
   }
 
-  /** @param {"layer" | "head"} which @param {string} name */
-  function stepper(which, name) {
+  /** @param {"layer" | "head"} level @param {string} name */
+  function stepper(level, name) {
     const output = h("output", {});
-    const button = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ says) =>
-      h("button", { type: "button", className: "button quiet", "aria-label": says, onclick: () => step(store, which, by) }, sign);
-    const says = { layer: [t("Previous layer"), t("Next layer")], head: [t("Previous head"), t("Next head")] }[which];
-    const bar = h("div", { className: "step-by", role: "group", "aria-label": name }, h("span", {}, name), button(-1, "‹", says[0]), output, button(1, "›", says[1]));
-    return { which, bar, output };
+    const button = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ label) =>
+      h("button", { type: "button", className: "button quiet", "aria-label": label, onclick: () => step(store, level, by) }, sign);
+    const labels = { layer: [t("Previous layer"), t("Next layer")], head: [t("Previous head"), t("Next head")] }[level];
+    const bar = h("div", { className: "step-by", role: "group", "aria-label": name }, h("span", {}, name), button(-1, "‹", labels[0]), output, button(1, "›", labels[1]));
+    return { level, bar, output };
   }
 
   function show() {
@@ -62,9 +62,9 @@ export function createFigureBar({ t }, store, first, link = undefined) {
     const { frame: { rail }, subject } = view(link.view);
     form.hidden = Boolean(subject); // it shows another run than the link's sentence
     const offered = { layer: rail !== "none", head: rail === "both" };
-    for (const { which, bar, output } of steppers) {
-      bar.hidden = !offered[which] || Boolean(model && extent(model, link.block)[`${which}s`] < 2);
-      output.textContent = String(link[which] + 1);
+    for (const { level, bar, output } of steppers) {
+      bar.hidden = !offered[level] || Boolean(model && extent(model, link.block)[`${level}s`] < 2);
+      output.textContent = String(link[level] + 1);
     }
     back.hidden = link === first || sameLink(link, first);
   }
@@ -80,12 +80,12 @@ const sameLink = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 // A figure of a lesson as a link that opens it in its place in the lesson: a share of what it shows,
 // or its state.
 
-/** @typedef {Pick<Desk, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
+/** @typedef {Pick<LessonServices, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
 /** @typedef {{url: string, says: string, beside?: HTMLElement[]}} Made */
 
 /**
  * The button that makes a link, and the panel that shows it.
- * @param {Pick<Desk, "page">} desk
+ * @param {Pick<LessonServices, "page">} services
  * @param {() => Made | Promise<Made>} make
  */
 function createFigureLink({ page }, make) {
@@ -93,9 +93,9 @@ function createFigureLink({ page }, make) {
   const button = h("button", { type: "button", className: "button quiet", onclick: () => void show() }, page.t("Link"));
 
   async function show() {
-    const made = await whileBusy(async () => make(), button).catch(failure);
-    if (made instanceof Problem) return panel.fail(wording(page.t, made), button);
-    panel.show(made.url, made.says, { opener: button, beside: made.beside });
+    const figureLink = await whileBusy(async () => make(), button).catch(failure);
+    if (figureLink instanceof Problem) return panel.fail(wording(page.t, figureLink), button);
+    panel.show(figureLink.url, figureLink.says, { opener: button, beside: figureLink.beside });
   }
 
   return { button, panel: panel.element };
@@ -103,23 +103,23 @@ function createFigureLink({ page }, make) {
 
 /**
  * A link with the numbers of a share; null outside of lessons.
- * @param {OfFigure} desk
+ * @param {OfFigure} services
  * @param {HTMLElement} element  the figure
- * @param {() => Parameters<Desk["api"]["share"]>[0]} contents  of a share of what it shows
+ * @param {() => Parameters<LessonServices["api"]["share"]>[0]} contents  of a share of what it shows
  */
 export function linkOfShare({ page, api, lesson }, element, contents) {
   if (!lesson) return null;
   const { t } = page;
   return createFigureLink({ page }, async () => {
     const { url } = await api.share(contents());
-    const says = t("Anyone with the link sees this lesson with your sentence in this figure.");
-    return { url: inLesson(url, lesson, element.id), says, beside: [h("a", { className: "button", href: url }, t("Only the figure"))] };
+    const message = t("Anyone with the link sees this lesson with your sentence in this figure.");
+    return { url: inLesson(url, lesson, element.id), says: message, beside: [h("a", { className: "button", href: url }, t("Only the figure"))] };
   });
 }
 
 /**
  * A link with the state of a figure; null outside of lessons.
- * @param {OfFigure} desk
+ * @param {OfFigure} services
  * @param {HTMLElement} element  the figure
  * @param {() => string} shows  its state; "": what the lesson has
  */

@@ -17,22 +17,22 @@ export const readers = (origin) => origin !== "pushed" && origin !== "answer";
 /**
  * @param {import("../core/store/store.js").Store} store
  * @param {import("../core/store/link.js").State} first  what it began with
- * @param {boolean} own  whether that is the reader's own, and not the page's
+ * @param {boolean} isReaders  whether that is the reader's own, and not the page's
  * @returns {Live}
  */
-export function liveModel(store, first, own) {
-  let changed = own;
+export function liveModel(store, first, isReaders) {
+  let changed = isReaders;
   const query = () => format(store.get().link, OPTIONS);
   const began = query();
   return {
     pointing: pointingIn(store),
-    shows: () => (changed && (own || query() !== began) ? query() : ""),
+    shows: () => (changed && (isReaders || query() !== began) ? query() : ""),
     go(link) {
       const now = store.get().link;
-      const said = link ? parse(link, OPTIONS) : first;
-      if (!said.source) return false;
+      const target = link ? parse(link, OPTIONS) : first;
+      if (!target.source) return false;
       changed = link !== "";
-      store.go(unmoved(now, link ? merge(linkTo(), said, { lang: now.lang }) : first), "pushed");
+      store.go(unmoved(now, link ? merge(linkTo(), target, { lang: now.lang }) : first), "pushed");
       return true;
     },
     onChange(listener) {

@@ -26,12 +26,12 @@ import { paired } from "./pairing-figure.js";
 import { trained } from "./training-figure.js";
 
 /** @import { Asks } from "../room/room.js" */
-/** @import { Desk } from "../pages/learn.js" */
+/** @import { LessonServices } from "../pages/learn.js" */
 
 // The model's map beside a figure: a click goes to another attention, where the same word of each
 // text stays selected.
 
-let made = 0;
+let mapCount = 0;
 
 /**
  * @param {Pick<import("../core/figure/types.js").Context, "store" | "t">} context  of the figure
@@ -39,7 +39,7 @@ let made = 0;
  */
 function createFollowedMap({ store, t }, rows) {
   const map = h("fieldset", { className: "map" }, h("legend", { className: "hidden" }, t("Place in the model")));
-  bindMap({ store, t }, () => {}, map, `place-${++made}`);
+  bindMap({ store, t }, () => {}, map, `place-${++mapCount}`);
   store.subscribe(
     ({ link, model }) => [link.block, model],
     ({ link, model }) => {
@@ -65,7 +65,7 @@ function createFollowedMap({ store, t }, rows) {
 
 export function createLiveFigures() {
   /** @type {Map<Element, Live>} */
-  const known = new Map();
+  const liveByFigure = new Map();
   /** @typedef {Set<(figure: Element) => void>} Listeners */
   const [arrivals, changes] = [/** @type {Listeners} */ (new Set()), /** @type {Listeners} */ (new Set())];
   /** @type {Set<() => void>} */
@@ -75,7 +75,7 @@ export function createLiveFigures() {
   return {
     /** @param {Element} figure @param {Live} live */
     arrived(figure, live) {
-      known.set(figure, live);
+      liveByFigure.set(figure, live);
       live.onChange(() => changes.forEach((listener) => listener(figure)));
       live.pointing?.listen(() => {
         if (live.pointing?.at()) under = figure;
@@ -85,14 +85,14 @@ export function createLiveFigures() {
       arrivals.forEach((listener) => listener(figure));
     },
     /** @param {Element | null} figure */
-    of: (figure) => (figure && known.get(figure)) ?? null,
+    of: (figure) => (figure && liveByFigure.get(figure)) ?? null,
     /** @param {(figure: Element) => void} listener */
     onArrive: (listener) => void arrivals.add(listener),
     /** @param {(figure: Element) => void} listener */
     onChange: (listener) => void changes.add(listener),
     /** What is pointed at, and in which figure. */
     pointed() {
-      const lit = under && known.get(under)?.pointing?.at();
+      const lit = under && liveByFigure.get(under)?.pointing?.at();
       return under && lit ? { figure: under, lit } : null;
     },
     /** @param {() => void} listener */
@@ -100,11 +100,11 @@ export function createLiveFigures() {
   };
 }
 
-/** @param {Desk} desk */
-export function bindFigures(desk) {
+/** @param {LessonServices} services */
+export function bindFigures(services) {
   const figures = createLiveFigures();
   linked(window);
-  inSight(document.querySelectorAll("#lesson figure.live"), (element) => liven(desk, element, figures));
+  inSight(document.querySelectorAll("#lesson figure.live"), (element) => liven(services, element, figures));
   return figures;
 }
 
@@ -113,34 +113,34 @@ export function bindFigures(desk) {
  * @param {Window} window
  */
 function linked(window) {
-  const said = new URLSearchParams(readQuery(window));
+  const parameters = new URLSearchParams(readQuery(window));
   const figure = document.getElementById(readFragment(window));
-  const of = ["share", "shows"].find((name) => said.get(name));
+  const of = ["share", "shows"].find((name) => parameters.get(name));
   if (!of || !figure?.matches("figure.live")) return;
-  figure.dataset[of] = said.get(of) ?? "";
+  figure.dataset[of] = parameters.get(of) ?? "";
   figure.scrollIntoView();
 }
 
 /**
  * Replace the picture of a figure by the figure: of its link, of its share, or in the state that it
  * is linked in. If it cannot be loaded, the picture stays, with the reason and a button to try again.
- * @param {Pick<Desk, "page" | "api" | "source" | "lang"> & {lesson?: string}} desk
+ * @param {Pick<LessonServices, "page" | "api" | "source" | "lang"> & {lesson?: string}} services
  * @param {HTMLElement} element
  * @param {LiveFigures} figures  told once it is there
  * @returns {Promise<boolean>}  whether it is there; never rejects
  */
-export async function liven(desk, element, figures) {
+export async function liven(services, element, figures) {
   const stand = find(".stand", element);
   const focused = element.contains(document.activeElement);
-  element.querySelectorAll(":scope > .problem").forEach((one) => one.remove());
+  element.querySelectorAll(":scope > .problem").forEach((problem) => problem.remove());
   try {
-    const live = await MAKERS[kindOf(element)](desk, element);
+    const live = await MAKERS[kindOf(element)](services, element);
     const { shows } = element.dataset;
-    if (shows && !live.go(shows)) say(element, unfit(desk.page.t));
+    if (shows && !live.go(shows)) prependProblem(element, unfit(services.page.t));
     figures.arrived(element, live);
   } catch (error) {
-    stand.querySelectorAll(".coming").forEach((one) => one.remove());
-    const failed = trouble(desk.page, () => void liven(desk, element, figures));
+    stand.querySelectorAll(".coming").forEach((place) => place.remove());
+    const failed = trouble(services.page, () => void liven(services, element, figures));
     stand.after(failed.element);
     failed.show(failure(error).first().final());
     return false;
@@ -151,19 +151,19 @@ export async function liven(desk, element, figures) {
 }
 
 /** @param {HTMLElement} stand */
-const firstControl = (stand) => [.../** @type {NodeListOf<HTMLElement>} */ (stand.querySelectorAll(":is(input, button, select):enabled, a"))].find((one) => one.checkVisibility());
+const firstControl = (stand) => [.../** @type {NodeListOf<HTMLElement>} */ (stand.querySelectorAll(":is(input, button, select):enabled, a"))].find((control) => control.checkVisibility());
 
 /** @param {HTMLElement} element  a figure */
 function kindOf({ dataset: { page = "", link = "" } }) {
-  const said = new URLSearchParams(link);
-  if (page === "lab" && said.has("show")) return "formula";
-  return page === "workspace" && said.has("opening") ? "pairing" : page;
+  const parameters = new URLSearchParams(link);
+  if (page === "lab" && parameters.has("show")) return "formula";
+  return page === "workspace" && parameters.has("opening") ? "pairing" : page;
 }
 
 /**
  * How a figure of each kind is made in its `.stand`, hidden (`.coming`) until its first result. One
  * that fails before that throws.
- * @type {Record<string, (desk: Parameters<typeof liven>[0], element: HTMLElement) => Promise<Live>>}
+ * @type {Record<string, (services: Parameters<typeof liven>[0], element: HTMLElement) => Promise<Live>>}
  */
 const MAKERS = {
   workspace: ofModel,
@@ -171,7 +171,7 @@ const MAKERS = {
   lab: byHand,
   formula: tried,
   zoo: compared,
-  train: (desk, element) => trained(desk, element, measure),
+  train: (services, element) => trained(services, element, measure),
 };
 
 /**
@@ -182,31 +182,31 @@ const MAKERS = {
 const measure = (element) => {
   const width = Math.floor(element.getBoundingClientRect().width);
   if (onPaper(document)) return { width, height: width * 0.75, wide: true };
-  const most = document.documentElement.hasAttribute("data-projector") ? Math.max(window.innerHeight * 0.6, 340) : 520;
-  return { width, height: Math.min(Math.max(width * 0.6, 340), most), wide: width >= 560 };
+  const maxHeight = document.documentElement.hasAttribute("data-projector") ? Math.max(window.innerHeight * 0.6, 340) : 520;
+  return { width, height: Math.min(Math.max(width * 0.6, 340), maxHeight), wide: width >= 560 };
 };
 
-/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element */
-async function ofModel(desk, element) {
-  const { page, api, source: server, lang } = desk;
+/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element */
+async function ofModel(services, element) {
+  const { page, api, source: server, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
-  const { said, source } = await opened(api, server, element, lang, (problem) => lost(page, element, problem));
-  const state = merge(linkTo(), said, { lang });
+  const { initial, source } = await opened(api, server, element, lang, (problem) => lost(page, element, problem));
+  const state = merge(linkTo(), initial, { lang });
   const store = storeOf(state);
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });
   const root = h("div", {});
-  const share = linkOfShare(desk, element, () => ({ state: stateOf(store.get(), OPTIONS), ...additionalContents(store.get(), view(store.get().link.view)) }));
+  const share = linkOfShare(services, element, () => ({ state: stateOf(store.get(), OPTIONS), ...beside(store.get(), view(store.get().link.view)) }));
   const { rows } = element.dataset;
   const map = rows ? [createFollowedMap({ store, t: page.t }, rows.split(" ").map(Number))] : [];
-  const shown = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
-  const says = h("span", {});
+  const body = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
+  const message = h("span", {});
   const retry = h("button", { type: "button", className: "button" }, page.t("Try again"));
-  const line = h("p", { className: "problem", role: "alert" }, says, " ", retry);
-  const place = h("div", { className: "coming" }, createFigureBar(page, store, state, share?.button), ...(share ? [share.panel] : []), line, shown);
+  const line = h("p", { className: "problem", role: "alert" }, message, " ", retry);
+  const place = h("div", { className: "coming" }, createFigureBar(page, store, state, share?.button), ...(share ? [share.panel] : []), line, body);
   stand.append(place);
-  const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, message: says, line, retry } });
+  const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, message, line, retry } });
   store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
   await figure.run();
   const { trace, problem } = store.get();
@@ -220,35 +220,35 @@ async function ofModel(desk, element) {
 
 /**
  * The state that a figure starts with, and where its numbers come from.
- * @param {Desk["api"]} api
- * @param {Desk["source"]} server
+ * @param {LessonServices["api"]} api
+ * @param {LessonServices["source"]} server
  * @param {HTMLElement} element
  * @param {string} lang
  * @param {(problem: Problem) => void} tell  why the share cannot be opened; then the link is
  */
 async function opened(api, server, { dataset: { link = "", share: id = "" } }, lang, tell) {
-  if (!id) return { said: parse(link, OPTIONS), source: server };
+  if (!id) return { initial: parse(link, OPTIONS), source: server };
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) {
     tell(share);
-    return { said: parse(link, OPTIONS), source: server };
+    return { initial: parse(link, OPTIONS), source: server };
   }
   const once = { ...api, readShare: async () => share };
-  return { said: stateOfShare(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
+  return { initial: stated(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
 }
 
-/** @param {Parameters<typeof liven>[0]} desk @param {HTMLElement} element @returns {Promise<Live>} */
-async function byHand(desk, element) {
-  const { page, api, lang } = desk;
+/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */
+async function byHand(services, element) {
+  const { page, api, lang } = services;
   const stand = find(".stand", element);
-  const kept = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
-  if (kept instanceof Problem) lost(page, element, kept);
-  const share = kept && !(kept instanceof Problem) ? openedLab(kept) : null;
+  const storedShare = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
+  if (storedShare instanceof Problem) lost(page, element, storedShare);
+  const share = storedShare && !(storedShare instanceof Problem) ? openedLab(storedShare) : null;
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "by-hand" });
-  const shown = linkOfShare(desk, element, () => ({ state: labStateOf(figure.lab(), lang) }));
-  const bar = h("p", { className: "figure-bar" }, ...(shown ? [shown.button] : []));
-  const place = h("div", { className: "coming" }, root, bar, ...(shown ? [shown.panel] : []));
+  const shareLink = linkOfShare(services, element, () => ({ state: labStateOf(figure.lab(), lang) }));
+  const bar = h("p", { className: "figure-bar" }, ...(shareLink ? [shareLink.button] : []));
+  const place = h("div", { className: "coming" }, root, bar, ...(shareLink ? [shareLink.panel] : []));
   stand.append(place);
   /** @type {ReturnType<typeof liveLab> | null} */
   let live = null;
@@ -280,8 +280,8 @@ async function byHand(desk, element) {
   return (live = liveLab(figure));
 }
 
-/** Say why a figure's share cannot be opened. @param {Desk["page"]} page @param {HTMLElement} element @param {Problem} problem */
-const lost = ({ t }, element, problem) => say(element, wording(t, problem));
+/** Say why a figure's share cannot be opened. @param {LessonServices["page"]} page @param {HTMLElement} element @param {Problem} problem */
+const lost = ({ t }, element, problem) => prependProblem(element, wording(t, problem));
 
 /** @param {HTMLElement} element  a figure @param {string} words */
-const say = (element, words) => element.prepend(h("p", { className: "problem", role: "alert" }, words));
+const prependProblem = (element, words) => element.prepend(h("p", { className: "problem", role: "alert" }, words));

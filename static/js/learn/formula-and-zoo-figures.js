@@ -24,14 +24,14 @@ const SEED = 1;
 const SEEDS = /^\d{1,9}$/;
 
 /**
- * @param {Pick<import("../pages/learn.js").Desk, "page" | "api" | "source">} desk
+ * @param {Pick<import("../pages/learn.js").LessonServices, "page" | "api" | "source">} services
  * @param {HTMLElement} root
  * @param {string} link  of the zoo's page; "length" is the first length, "seed" its example
  * @param {{changed: () => void, answered: (link: string) => void}} listener  changed: called when
  *   the reader changes what is shown; answered: with the link to an example on the zoo's page
  * @throws {Problem}  if its first answers cannot be loaded
  */
-async function createZooFigure({ page, api, source }, root, link, { changed, answered: told }) {
+async function createZooFigure({ page, api, source }, root, link, { changed, answered: onAnswer }) {
   const { t } = page;
   const zoo = joined(await api.zoo(), await source.models());
   const state = parse(link, zoo);
@@ -39,59 +39,59 @@ async function createZooFigure({ page, api, source }, root, link, { changed, ans
   const lengths = tested(models);
   const unit = zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "";
   const longest = Math.max(...models.map(({ trained }) => trained[1]));
-  const said = new URLSearchParams(link);
-  const asked = Number(said.get("length") ?? longest);
-  let at = within(lengths.indexOf(asked), lengths.length);
-  let seed = SEEDS.test(said.get("seed") ?? "") ? Number(said.get("seed")) : SEED;
+  const parameters = new URLSearchParams(link);
+  const firstLength = Number(parameters.get("length") ?? longest);
+  let index = within(lengths.indexOf(firstLength), lengths.length);
+  let seed = SEEDS.test(parameters.get("seed") ?? "") ? Number(parameters.get("seed")) : SEED;
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
-  const slider = h("input", { type: "range", min: "0", max: String(lengths.length - 1), step: "1", value: String(at), "aria-label": unitName(t, unit) });
+  const slider = h("input", { type: "range", min: "0", max: String(lengths.length - 1), step: "1", value: String(index), "aria-label": unitName(t, unit) });
   const output = h("output", {});
-  const other = h("button", { type: "button", className: "button" }, t("Draw an example"));
+  const drawButton = h("button", { type: "button", className: "button" }, t("Draw an example"));
   const [answers, chart] = [h("div", { className: "scrolled" }), h("div", { className: "zoo-curves" })];
   root.append(
-    h("div", { className: "figure-bar" }, h("label", { className: "option slider" }, h("span", {}, unitName(t, unit)), slider, output), other),
+    h("div", { className: "figure-bar" }, h("label", { className: "option slider" }, h("span", {}, unitName(t, unit)), slider, output), drawButton),
     failed.element,
     answers,
     chart,
   );
   slider.addEventListener("input", () => show(Number(slider.value), seed));
-  other.addEventListener("click", () => show(at, seed + 1));
+  drawButton.addEventListener("click", () => show(index, seed + 1));
 
   /** @param {number} nextAt @param {number} nextSeed */
   function show(nextAt, nextSeed) {
-    [at, seed] = [nextAt, nextSeed];
-    slider.value = String(at);
+    [index, seed] = [nextAt, nextSeed];
+    slider.value = String(index);
     changed();
     void ask();
   }
 
   /** @returns {Promise<Answered>} */
   async function answered() {
-    const example = await api.zooExample(state.task, { length: lengths[at], seed });
+    const example = await api.zooExample(state.task, { length: lengths[index], seed });
     const runs = await Promise.all(models.map(({ info }) => source.trace(request(info, linkTo({ model: info.id, source: example.source }), []))));
     return { example, answers: runs.map(({ output }) => output.text) };
   }
 
   /** @returns {Promise<Problem | null>}  why it failed */
   async function ask() {
-    const length = lengths[at];
+    const length = lengths[index];
     const long = length > longest ? t("{n} (longer than trained)", { n: length }) : String(length);
     output.textContent = long;
     slider.setAttribute("aria-valuetext", long);
     draw();
-    const found = await asker.ask(answered, failed.show);
-    if (found === null) return null;
-    failed.show(found instanceof Problem ? found : null);
-    if (found instanceof Problem) return found;
-    render(answers, table(t, models, found, length));
-    told(format({ ...state, source: found.example.source }));
+    const reply = await asker.ask(answered, failed.show);
+    if (reply === null) return null;
+    failed.show(reply instanceof Problem ? reply : null);
+    if (reply instanceof Problem) return reply;
+    render(answers, table(t, models, reply, length));
+    onAnswer(format({ ...state, source: reply.example.source }));
     return null;
   }
 
   function draw() {
     const theme = page.theme();
-    if (chart.clientWidth) chart.replaceChildren(plot(lengthCurves(models, unit, chart.clientWidth, theme, t, lengths[at]), theme));
+    if (chart.clientWidth) chart.replaceChildren(plot(lengthCurves(models, unit, chart.clientWidth, theme, t, lengths[index]), theme));
   }
   const problem = await ask();
   if (problem) throw problem;
@@ -102,13 +102,13 @@ async function createZooFigure({ page, api, source }, root, link, { changed, ans
   const query = (length, seed) => `${format({ ...state, source: "" })}&${new URLSearchParams({ length, seed })}`;
   return {
     /** The tested length and the seed of its example, with the models. */
-    state: () => query(String(lengths[at]), String(seed)),
-    /** @param {string} asked  such a state @returns {boolean}  false: it is not one of these models */
-    go(asked) {
-      const said = new URLSearchParams(asked);
-      const next = lengths.findIndex((one) => String(one) === said.get("length"));
-      const drawn = said.get("seed") ?? "";
-      if (next < 0 || !SEEDS.test(drawn) || asked !== query(String(lengths[next]), drawn)) return false;
+    state: () => query(String(lengths[index]), String(seed)),
+    /** @param {string} stateText  such a state @returns {boolean}  false: it is not one of these models */
+    go(stateText) {
+      const parameters = new URLSearchParams(stateText);
+      const next = lengths.findIndex((length) => String(length) === parameters.get("length"));
+      const drawn = parameters.get("seed") ?? "";
+      if (next < 0 || !SEEDS.test(drawn) || stateText !== query(String(lengths[next]), drawn)) return false;
       show(next, Number(drawn));
       return true;
     },
@@ -152,8 +152,8 @@ function table(t, models, { example, answers }, length) {
 
 /** @param {string} answer @param {string} target */
 function marked(answer, target) {
-  const wanted = target.split(" ");
-  return (answer || "–").split(" ").flatMap((token, i) => [i ? " " : "", token === wanted[i] ? el("span", { key: i }, token) : el("mark", { key: i }, token)]);
+  const targetTokens = target.split(" ");
+  return (answer || "–").split(" ").flatMap((token, i) => [i ? " " : "", token === targetTokens[i] ? el("span", { key: i }, token) : el("mark", { key: i }, token)]);
 }
 
 /** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
@@ -162,19 +162,19 @@ function marked(answer, target) {
 /** @param {OfFigure["page"]["t"]} t */
 export const unfit = (t) => t("The link does not fit this figure, which is shown in its initial state.");
 
-/** @param {OfFigure} desk @param {HTMLElement} element @returns {Promise<Live>} */
-export async function tried(desk, element) {
-  const { page, api, lang } = desk;
+/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
+export async function tried(services, element) {
+  const { page, api, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "coming" });
   stand.append(root);
-  const said = new URLSearchParams(element.dataset.link);
-  const id = said.get("show") ?? "";
+  const parameters = new URLSearchParams(element.dataset.link);
+  const id = parameters.get("show") ?? "";
   const formula = createFormula({ root, page, api, id, onChange: changed });
   const query = () => new URLSearchParams([["show", id], ...formula.query()]);
   // The link is that of the lesson, or of a collection, which has a figure in some state.
-  if (!formula.go(said)) {
+  if (!formula.go(parameters)) {
     element.prepend(h("p", { className: "problem", role: "alert" }, unfit(page.t)));
     formula.draw();
   }
@@ -194,25 +194,25 @@ export async function tried(desk, element) {
     live.changed();
   }
 
-  linkBelow(root, linkOfState(desk, element, live.shows));
+  linkBelow(root, linkOfState(services, element, live.shows));
   arrive(stand, root);
   return live;
 }
 
-/** @param {OfFigure} desk @param {HTMLElement} element @returns {Promise<Live>} */
-export async function compared(desk, element) {
+/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
+export async function compared(services, element) {
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "coming" });
   stand.append(root);
   /** @type {Live | null} */
   let live = null;
-  const figure = await createZooFigure(desk, root, element.dataset.link ?? "", {
+  const figure = await createZooFigure(services, root, element.dataset.link ?? "", {
     changed: () => live?.changed(),
-    answered: (link) => (open.href = `/zoo?${link}&lang=${desk.lang}`),
+    answered: (link) => (open.href = `/zoo?${link}&lang=${services.lang}`),
   });
   live = liveQuery(figure);
-  linkBelow(root, linkOfState(desk, element, live.shows));
+  linkBelow(root, linkOfState(services, element, live.shows));
   arrive(stand, root);
   return live;
 }
@@ -228,7 +228,7 @@ export function linkBelow(root, link) {
 
 /** Replace the still image. @param {HTMLElement} stand @param {HTMLElement} place */
 export function arrive(stand, place) {
-  stand.querySelectorAll(".still, .start").forEach((one) => one.remove());
+  stand.querySelectorAll(".still, .start").forEach((element) => element.remove());
   place.classList.remove("coming");
   stand.dataset.live = "yes";
 }

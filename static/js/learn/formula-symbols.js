@@ -12,8 +12,8 @@ const OF_MATRIX = { weights: ".chart", q: ".labels.rows", k: ".labels.cols" };
 export function bindSymbols(root) {
   /** @param {string[]} parts */
   function light(parts) {
-    root.querySelectorAll(`[${LIT}]`).forEach((one) => one.removeAttribute(LIT));
-    for (const part of parts) root.querySelectorAll(placesOf(part)).forEach((one) => one.setAttribute(LIT, ""));
+    root.querySelectorAll(`[${LIT}]`).forEach((element) => element.removeAttribute(LIT));
+    for (const part of parts) root.querySelectorAll(placesOf(part)).forEach((element) => element.setAttribute(LIT, ""));
   }
   const named = (/** @type {string} */ part) => root.querySelector(symbolsOf(part)) !== null;
   root.addEventListener("pointerover", ({ target }) => light(partsAt(target, named)));
@@ -23,7 +23,7 @@ export function bindSymbols(root) {
 
 /** Where a part is shown: in formulas and in figures. @param {string} part */
 function placesOf(part) {
-  const [name, head] = part.split(":").map((one) => CSS.escape(one));
+  const [name, head] = part.split(":").map((piece) => CSS.escape(piece));
   if (head) return [symbolsOf(part), `.lab-figure [data-of="${name}"] [data-head="${head}"]`].join();
   const places = [symbolsOf(part), `.lab-figure [data-of="${name}"]`, `.panel.${name}`, `.formula-figure [data-symbol="${name}"]`];
   return [...places, ...(OF_MATRIX[part] ? [`.live .matrix > ${OF_MATRIX[part]}`] : [])].join();
@@ -41,8 +41,8 @@ const symbolsOf = (part) => `math [data-part~="${CSS.escape(part)}"]`;
 function partsAt(target, named) {
   if (!(target instanceof Element)) return [];
   const place = target.closest("math [data-part], [data-of], [data-symbol], .panel:is(.q, .k, .v)");
-  const told = ["data-part", "data-of", "data-symbol"].flatMap((name) => place?.getAttribute(name) ?? [])[0];
-  const part = told ?? ["q", "k", "v"].find((name) => place?.classList.contains(name));
+  const attribute = ["data-part", "data-of", "data-symbol"].flatMap((name) => place?.getAttribute(name) ?? [])[0];
+  const part = attribute ?? ["q", "k", "v"].find((name) => place?.classList.contains(name));
   const head = target.closest("[data-head]")?.getAttribute("data-head");
   if (part) return head && named(`${part}:${head}`) ? [`${part}:${head}`] : part.split(" ");
   const matrix = target.closest(".live .matrix");

@@ -22,12 +22,12 @@ const WRITTEN = "written";
 
 /**
  * Its state is the sentence and the word that was clicked.
- * @param {Parameters<typeof import("./figures.js").liven>[0]} desk
+ * @param {Parameters<typeof import("./figures.js").liven>[0]} services
  * @param {HTMLElement} element
  * @returns {Promise<import("./figures.js").Live>}
  */
-export async function paired(desk, element) {
-  const { page, source, lang } = desk;
+export async function paired(services, element) {
+  const { page, source, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   let state = merge(linkTo(), parse(element.dataset.link ?? "", OPTIONS), { lang });
@@ -37,47 +37,47 @@ export async function paired(desk, element) {
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   /** @type {import("../opening/pairing.js").Opening | null} */
-  let shown = null;
+  let opening = null;
   const { form, field } = createSentence(page, state.source, (typed) => {
     read(typed, null);
     live.changed();
   });
-  const says = h("p", { className: "caption" });
+  const caption = h("p", { className: "caption" });
   const { move, pointing } = createPointing({
-    light: (/** @type {number | null} */ at) => at !== null && light(at),
-    write: (at) => ({ query: { side: WRITTEN, index: at }, key: null }),
-    read: ({ query }) => (query?.side === WRITTEN && shown && query.index < shown.written.length ? query.index : null),
+    light: (/** @type {number | null} */ wordIndex) => wordIndex !== null && light(wordIndex),
+    write: (wordIndex) => ({ query: { side: WRITTEN, index: wordIndex }, key: null }),
+    read: ({ query }) => (query?.side === WRITTEN && opening && query.index < opening.written.length ? query.index : null),
   });
-  const picture = createPairing(page, (at, clicked) => {
-    move(at);
-    light(at);
+  const picture = createPairing(page, (wordIndex, clicked) => {
+    move(wordIndex);
+    light(wordIndex);
     if (!clicked) return;
-    word = at;
+    word = wordIndex;
     live.changed();
   });
-  const root = h("div", { className: "coming" }, h("div", { className: "figure-bar" }, form), failed.element, h("div", { className: "saying" }, says), picture.element);
+  const root = h("div", { className: "coming" }, h("div", { className: "figure-bar" }, form), failed.element, h("div", { className: "saying" }, caption), picture.element);
   stand.append(root);
 
   const live = liveQuery({
     pointing,
     state: () => String(new URLSearchParams([["opening", "1"], ["source", state.source], ...(word === null ? [] : [["word", String(word)]])])),
     go(query) {
-      const said = new URLSearchParams(query);
-      const [typed, at] = [said.get("source") ?? "", said.get("word")];
-      if (said.get("opening") !== "1" || !typed.trim() || (at && !WORD.test(at))) return false;
-      read(typed, at ? Number(at) : null);
+      const parameters = new URLSearchParams(query);
+      const [typed, wordText] = [parameters.get("source") ?? "", parameters.get("word")];
+      if (parameters.get("opening") !== "1" || !typed.trim() || (wordText && !WORD.test(wordText))) return false;
+      read(typed, wordText ? Number(wordText) : null);
       return true;
     },
   });
 
-  /** @param {string} typed @param {number | null} at */
-  function read(typed, at) {
-    const other = typed !== state.source;
+  /** @param {string} typed @param {number | null} wordIndex */
+  function read(typed, wordIndex) {
+    const isOther = typed !== state.source;
     state = merge(state, { source: typed });
     field.value = typed;
-    word = at;
+    word = wordIndex;
     open.href = `/?${format(state, OPTIONS)}`;
-    if (other) void ask();
+    if (isOther) void ask();
     else relight();
   }
 
@@ -88,30 +88,30 @@ export async function paired(desk, element) {
 
   /** @returns {Promise<Problem | null>}  why it failed */
   async function ask() {
-    const found = await asker.ask(run, failed.show);
-    if (found === null) return null;
-    failed.show(found instanceof Problem ? found : null);
-    if (found instanceof Problem) return found;
-    shown = openingOf(found);
+    const reply = await asker.ask(run, failed.show);
+    if (reply === null) return null;
+    failed.show(reply instanceof Problem ? reply : null);
+    if (reply instanceof Problem) return reply;
+    opening = openingOf(reply);
     relight();
     return null;
   }
 
   /** Highlight the word that was clicked, or the first to be looked at. */
   function relight() {
-    if (shown?.written.length) light(word !== null && word < shown.written.length ? word : shown.first);
+    if (opening?.written.length) light(word !== null && word < opening.written.length ? word : opening.first);
   }
 
-  /** @param {number} at */
-  function light(at) {
-    if (!shown) return;
-    render(says, lookingFrom(page, shown, at, true));
-    picture.draw(shown, at, true);
+  /** @param {number} wordIndex */
+  function light(wordIndex) {
+    if (!opening) return;
+    render(caption, lookingFrom(page, opening, wordIndex, true));
+    picture.draw(opening, wordIndex, true);
   }
 
   const problem = await ask();
   if (problem) throw problem;
-  linkBelow(root, linkOfState(desk, element, live.shows));
+  linkBelow(root, linkOfState(services, element, live.shows));
   arrive(stand, root);
   return live;
 }

@@ -18,8 +18,8 @@ const REST = 3_000;
  * @param {HTMLElement[]} [of.place]  says which slide is shown
  */
 export function createPresentingBar(t, { turn, leave, notes, place = [] }) {
-  const button = (/** @type {string} */ sign, /** @type {string} */ says, /** @type {() => void} */ onclick) =>
-    h("button", { type: "button", className: "button", "aria-label": says, onclick }, sign);
+  const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ onclick) =>
+    h("button", { type: "button", className: "button", "aria-label": label, onclick }, sign);
   const bar = h(
     "div",
     { className: "presenting", role: "group", "aria-label": t("Projector") },
@@ -29,14 +29,14 @@ export function createPresentingBar(t, { turn, leave, notes, place = [] }) {
     notes,
     h("button", { type: "button", className: "button quiet", onclick: leave }, t("Leave (Esc)")),
   );
-  const rest = debounce(() => bar.classList.add("resting"), REST);
+  const fade = settle(() => bar.classList.add("resting"), REST);
 
   function wake() {
     bar.classList.remove("resting");
-    rest.later();
+    fade.later();
   }
   for (const moved of ["pointermove", "pointerdown", "focusin"]) window.addEventListener(moved, wake, { passive: true });
-  rest.later();
+  fade.later();
   // A click leaves no focus behind, which would keep the buttons from resting.
   bar.addEventListener("click", ({ detail }) => detail && /** @type {HTMLElement} */ (document.activeElement)?.blur());
   return bar;
@@ -54,10 +54,10 @@ export function createPresentingBar(t, { turn, leave, notes, place = [] }) {
  */
 /**
  * What is sent to the notes.
- * @typedef {{kind: "scenes", title: string, scenes: Scene[], at: number} | {kind: "at", at: number} | {kind: "moved", to: string} | {kind: "left"}} Told  moved: to
+ * @typedef {{kind: "scenes", title: string, scenes: Scene[], at: number} | {kind: "at", at: number} | {kind: "moved", to: string} | {kind: "left"}} SpeakerMessage  moved: to
  * the page with this path
  */
-/** What the notes send. @typedef {{kind: "hello"} | {kind: "turn", by: number}} Asked */
+/** What the notes send. @typedef {{kind: "hello"} | {kind: "turn", by: number}} SpeakerRequest */
 
 /** The name of the channel of a page. @param {string} path */
 export const channelOf = (path) => `speaker ${path}`;
@@ -81,15 +81,15 @@ export function createSpeaker({ t, scenes, turn }) {
     opened?.focus();
   }
 
-  /** @param {Told} told */
-  const tell = (told) => channel.postMessage(told);
+  /** @param {SpeakerMessage} message */
+  const tell = (message) => channel.postMessage(message);
   const tellAll = () => tell({ kind: "scenes", title: document.title, scenes: scenes(), at: present });
 
   channel.addEventListener("message", ({ data }) => {
     if (present < 0) return;
-    const asked = /** @type {Asked} */ (data);
-    if (asked.kind === "hello") tellAll();
-    if (asked.kind === "turn") turn(asked.by);
+    const request = /** @type {SpeakerRequest} */ (data);
+    if (request.kind === "hello") tellAll();
+    if (request.kind === "turn") turn(request.by);
   });
   window.addEventListener("pagehide", () => present >= 0 && tell({ kind: "left" }));
 

@@ -23,36 +23,36 @@ const LONGEST = 240;
 const END = "end";
 
 /** What the speaker sees of a scene. @param {import("./scenes.js").Scene} scene @returns {import("./presenting.js").Scene} */
-function told({ parts, block }) {
+function speakerScene({ parts, block }) {
   const element = block ?? parts.find((part) => part.matches("h1, h2")) ?? parts[0];
-  const said = (/** @type {string} */ where) => element.querySelector(where)?.textContent?.trim() ?? "";
+  const textOf = (/** @type {string} */ selector) => element.querySelector(selector)?.textContent?.trim() ?? "";
   const template = /** @type {HTMLTemplateElement | null} */ (element.querySelector("template.speaker-notes"));
   const notes = [...(template?.content.children ?? [])].map((line) => line.textContent ?? "");
-  const title = said(".asks") || said("figcaption > span") || (element.textContent ?? "").trim();
+  const title = textOf(".asks") || textOf("figcaption > span") || (element.textContent ?? "").trim();
   return { title: title.length > LONGEST ? `${title.slice(0, LONGEST)} …` : title, says: "", notes, picture: element.dataset.picture ?? "" };
 }
 
 /** @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page */
 export function bindProjector({ t, announce, restyle }) {
   const scenes = scenesOf(find("#lesson"));
-  const speaker = createSpeaker({ t, scenes: () => scenes.map(told), turn: (by) => on() && turn(by) });
+  const speaker = createSpeaker({ t, scenes: () => scenes.map(speakerScene), turn: (by) => on() && turn(by) });
   const root = document.documentElement;
   const button = document.querySelector("#projector");
   find("#learn").append(createPresentingBar(t, { turn, leave: () => set(false), notes: speaker.button }));
   const on = () => root.hasAttribute("data-projector");
 
-  /** @param {boolean} wanted @param {boolean} [told] */
-  function set(wanted, told = true) {
-    if (on() === wanted) return;
-    root.toggleAttribute("data-projector", wanted);
+  /** @param {boolean} turnOn @param {boolean} [aloud] */
+  function set(turnOn, aloud = true) {
+    if (on() === turnOn) return;
+    root.toggleAttribute("data-projector", turnOn);
     restyle();
-    if (wanted) speaker.at(present());
+    if (turnOn) speaker.at(present());
     else speaker.leave();
     const query = new URLSearchParams(readQuery(window));
-    if (wanted) query.set("projector", "1");
+    if (turnOn) query.set("projector", "1");
     else query.delete("projector");
     writeQuery(window, String(query));
-    if (told) announce(wanted ? t("Projector mode. Page Down goes to the next figure or question, Escape leaves.") : t("Left projector mode."));
+    if (aloud) announce(turnOn ? t("Projector mode. Page Down goes to the next figure or question, Escape leaves.") : t("Left projector mode."));
   }
 
   /** The scene at the top of the window; at the end of the page the last one. */
@@ -65,11 +65,11 @@ export function bindProjector({ t, announce, restyle }) {
   function turn(by) {
     const before = window.scrollY;
     const height = window.innerHeight - barHeight();
-    const tops = scenes.flatMap((scene) => stopsOf(scene, height)).map((one) => one.getBoundingClientRect().top - barHeight() - GAP);
-    const top = by > 0 ? tops.find((at) => at > GAP) : tops.findLast((at) => at < -GAP);
+    const tops = scenes.flatMap((scene) => stopsOf(scene, height)).map((stop) => stop.getBoundingClientRect().top - barHeight() - GAP);
+    const top = by > 0 ? tops.find((position) => position > GAP) : tops.findLast((position) => position < -GAP);
     // What is taller than the window is shown a window at a time, so that nothing is skipped.
-    const most = top === undefined || Math.abs(top) > height ? WINDOW * height * by : top;
-    window.scrollBy({ top: most, behavior: "instant" });
+    const distance = top === undefined || Math.abs(top) > height ? WINDOW * height * by : top;
+    window.scrollBy({ top: distance, behavior: "instant" });
     if (window.scrollY === before) leaf(by);
   }
 

@@ -11,8 +11,8 @@ const KEY = "lessons";
 /** @returns {Record<string, number[]>}  numbers of questions, by lesson */
 function read() {
   try {
-    const found = JSON.parse(window.localStorage.getItem(KEY) ?? "{}");
-    return found && typeof found === "object" ? found : {};
+    const stored = JSON.parse(window.localStorage.getItem(KEY) ?? "{}");
+    return stored && typeof stored === "object" ? stored : {};
   } catch {
     return {};
   }
@@ -20,10 +20,10 @@ function read() {
 
 /** @param {string} lesson @param {number} question */
 function answered(lesson, question) {
-  const known = read();
-  const all = [...new Set([...(known[lesson] ?? []), question])];
+  const answers = read();
+  const all = [...new Set([...(answers[lesson] ?? []), question])];
   try {
-    window.localStorage.setItem(KEY, JSON.stringify({ ...known, [lesson]: all }));
+    window.localStorage.setItem(KEY, JSON.stringify({ ...answers, [lesson]: all }));
   } catch {
     // Without storage, no progress is shown.
   }
@@ -34,19 +34,19 @@ function answered(lesson, question) {
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  */
 export function showProgress({ t }) {
-  const known = read();
+  const answers = read();
   for (const item of document.querySelectorAll("#lessons [data-lesson]")) {
     const { lesson = "", questions = "0" } = /** @type {HTMLElement} */ (item).dataset;
-    const done = Array.isArray(known[lesson]) ? Math.min(known[lesson].length, Number(questions)) : 0;
-    const says = item.querySelector(".done");
-    if (says && done) says.textContent = ` · ${t("{done} of {all} predictions made", { done, all: questions })}`;
+    const done = Array.isArray(answers[lesson]) ? Math.min(answers[lesson].length, Number(questions)) : 0;
+    const label = item.querySelector(".done");
+    if (label && done) label.textContent = ` · ${t("{done} of {all} predictions made", { done, all: questions })}`;
   }
 }
 
 /** Letters of a question's words in a room. */
 const LONGEST = 500;
 
-/** @param {import("../pages/learn.js").Desk} desk */
+/** @param {import("../pages/learn.js").LessonServices} services */
 export function bindQuestions({ page, api, source, lesson }) {
   const sources = { source, compute: (/** @type {object} */ body) => api.lab(body) };
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
@@ -88,7 +88,7 @@ function asksOf(element) {
  */
 function wordingOf(element) {
   if (!element?.matches(".predict")) return null;
-  const copied = (/** @type {string} */ where) => [...find(where, element).childNodes].map((node) => node.cloneNode(true));
+  const copied = (/** @type {string} */ selector) => [...find(selector, element).childNodes].map((node) => node.cloneNode(true));
   return { words: copied(".asks"), why: copied(".why") };
 }
 
@@ -96,7 +96,7 @@ function wordingOf(element) {
 const numbersOf = ({ dataset }) =>
   Object.fromEntries(["row", "column", "value", "within"].flatMap((name) => (dataset[name] === undefined ? [] : [[name, Number(dataset[name])]])));
 
-/** @param {import("../pages/learn.js").Desk} desk @param {import("./figures.js").LiveFigures} figures */
+/** @param {import("../pages/learn.js").LessonServices} services @param {import("./figures.js").LiveFigures} figures */
 export function bindLessonRoom({ page, api, lesson }, figures) {
   const root = find("#learn");
   if (root.dataset.screen === "yes") document.documentElement.toggleAttribute("data-projector", true);

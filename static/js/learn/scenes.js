@@ -68,29 +68,29 @@ const figureOf = (scene) => (scene?.matches(".live") ? scene : (scene?.querySele
 /** @param {HTMLElement[]} scenes @param {import("./figures.js").LiveFigures} figures */
 function bindPointed(scenes, figures) {
   /** @type {Pointer | null} */
-  let wanted = null;
+  let target = null;
   /** The figure in which something was highlighted. @type {import("../core/figure/pointing.js").Pointing | null} */
   let lit = null;
 
   function apply() {
-    const figure = wanted && figures.of(figureOf(scenes.find(({ id }) => id === wanted?.figure)));
+    const figure = target && figures.of(figureOf(scenes.find(({ id }) => id === target?.figure)));
     const next = figure?.pointing ?? null;
     if (lit && lit !== next) lit.show(null);
     lit = next;
-    if (wanted) next?.show({ query: wanted.query, key: wanted.key });
+    if (target) next?.show({ query: target.query, key: target.key });
   }
 
-  figures.onArrive((figure) => wanted && figureOf(scenes.find(({ id }) => id === wanted?.figure)) === figure && apply());
+  figures.onArrive((figure) => target && figureOf(scenes.find(({ id }) => id === target?.figure)) === figure && apply());
   return {
     /** @returns {Pointer | null} */
     pointer() {
-      const found = figures.pointed();
-      const scene = found && scenes.find((one) => one.contains(found.figure));
-      return found && scene ? { figure: scene.id, ...found.lit } : null;
+      const pointed = figures.pointed();
+      const scene = pointed && scenes.find((element) => element.contains(pointed.figure));
+      return pointed && scene ? { figure: scene.id, ...pointed.lit } : null;
     },
     /** @param {Pointer | null} pointer */
     point(pointer) {
-      wanted = pointer;
+      target = pointer;
       apply();
     },
     onPoint: figures.onPoint,
@@ -124,12 +124,12 @@ const [PACE, GESTURE, SETTLED] = [200, 1_500, 3_000];
 const NAMED = ["shows", "share", "item"];
 
 /** @param {Plan} plan */
-export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says, own = () => null, wording }) {
+export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, wording }) {
   let scene = "";
   /** What the presented scene's figure shows. */
-  let wanted = { scene: "", shows: "" };
+  let presentedState = { scene: "", shows: "" };
   /** A scene whose figure the reader has changed, until they scroll on. @type {{scene: HTMLElement, y: number} | null} */
-  let held = null;
+  let changedScene = null;
   /** Whether the page was loaded again and is still being brought to where the room is. */
   let resuming = false;
   const settled = debounce(() => (resuming = false), SETTLED);
@@ -142,18 +142,18 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   function read(link) {
     const { pathname, searchParams, hash } = new URL(link, window.location.origin);
     const named = hash.length > 1 || NAMED.some((name) => searchParams.has(name));
-    return { here: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named };
+    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named };
   }
 
   /** Show in the scene's figure what is presented, once it is created. */
   function apply() {
-    if (wanted.scene === scene) figures.of(figureOf(present()))?.go(wanted.shows);
+    if (presentedState.scene === scene) figures.of(figureOf(present()))?.go(presentedState.shows);
   }
 
   /** What the scene's figure shows, or will show once it is created. */
   function showing() {
     const figure = figures.of(figureOf(present()));
-    return figure ? figure.shows() : wanted.scene === scene ? wanted.shows : "";
+    return figure ? figure.shows() : presentedState.scene === scene ? presentedState.shows : "";
   }
 
   /** @type {import("../room/room.js").Presentable} */
@@ -161,51 +161,51 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     ...bindPointed(scenes, figures),
     link: () => pathOf(path, showing(), scene),
     resume(link) {
-      const [said, asked] = [read(link), read(currentUrl(window))];
-      const same = asked.scene === said.scene && asked.shows === said.shows;
-      if (!said.here || !(reloaded(window) || same || !asked.named)) return;
+      const [target, requested] = [read(link), read(currentUrl(window))];
+      const isSame = requested.scene === target.scene && requested.shows === target.shows;
+      if (!target.isThisPage || !(reloaded(window) || isSame || !requested.named)) return;
       resuming = true;
       settled.later();
       scene = ""; // the browser may have scrolled to it, which opens nothing
       presented.show(link);
     },
     show(link) {
-      const said = read(link);
-      if (!said.here) return false;
-      wanted = said;
-      if (said.scene !== scene) {
-        scene = said.scene;
+      const target = read(link);
+      if (!target.isThisPage) return false;
+      presentedState = target;
+      if (target.scene !== scene) {
+        scene = target.scene;
         turn(present());
       }
       apply();
       return true;
     },
     onChange(listener) {
-      const look = throttle(() => {
-        if (held && Math.abs(window.scrollY - held.y) > window.innerHeight / 2) held = null;
-        const now = (turned() ?? held?.scene ?? seen(scenes, topOf))?.id ?? "";
+      const check = throttle(() => {
+        if (changedScene && Math.abs(window.scrollY - changedScene.y) > window.innerHeight / 2) changedScene = null;
+        const now = (turned() ?? changedScene?.scene ?? sceneInView(scenes, topOf))?.id ?? "";
         // What a figure that has arrived pushes down was not moved by the reader.
         if (now === scene || waits()) return;
         scene = now;
         listener();
       }, PACE);
-      window.addEventListener("scroll", look.later, { passive: true });
-      onTurn(look.later);
+      window.addEventListener("scroll", check.later, { passive: true });
+      onTurn(check.later);
       figures.onChange((figure) => {
-        const changed = scenes.find((one) => one.contains(figure));
-        held = changed ? { scene: changed, y: window.scrollY } : null;
+        const changed = scenes.find((element) => element.contains(figure));
+        changedScene = changed ? { scene: changed, y: window.scrollY } : null;
         scene = changed?.id ?? scene;
         listener();
       });
     },
     says(link) {
-      const said = read(link);
-      return said.here ? says(scenes.find(({ id }) => id === said.scene) ?? null) : page.t("another page");
+      const target = read(link);
+      return target.isThisPage ? describe(scenes.find(({ id }) => id === target.scene) ?? null) : page.t("another page");
     },
     askable() {
-      const at = present();
-      const question = own(at);
-      return { own: question, questions: [...(question ? [question] : []), ...(figures.of(figureOf(at))?.questions() ?? [])] };
+      const current = present();
+      const question = questionOf(current);
+      return { own: question, questions: [...(question ? [question] : []), ...(figures.of(figureOf(current))?.questions() ?? [])] };
     },
   };
   if (wording) presented.wording = wording;
@@ -224,7 +224,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
  * @param {HTMLElement[]} scenes
  * @param {(scene: HTMLElement) => number} topOf
  */
-function seen(scenes, topOf) {
+function sceneInView(scenes, topOf) {
   const tops = scenes.map(topOf);
   const above = tops.findLastIndex((top) => top < window.innerHeight / 2);
   const first = tops.findIndex((top) => top >= 0);

@@ -28,15 +28,15 @@ const ID = /^[a-z0-9]{1,40}$/;
 /**
  * Its state is that of the training page: the run with its step and its figure, or the options of
  * one that has not begun.
- * @param {OfFigure} desk
+ * @param {OfFigure} services
  * @param {HTMLElement} element
  * @param {import("../core/figure/types.js").Measure} measure
  * @returns {Promise<import("./figures.js").Live>}
  */
-export async function trained(desk, element, measure) {
-  const { page, api, lang } = desk;
+export async function trained(services, element, measure) {
+  const { page, api, lang } = services;
   const { t } = page;
-  const asked = parse(element.dataset.link ?? "");
+  const linked = parse(element.dataset.link ?? "");
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const stand = find(".stand", element);
   /** What failed, to be done again. */
@@ -46,21 +46,21 @@ export async function trained(desk, element, measure) {
     again();
   });
   const offered = await api.offeredRuns();
-  const parts = createPlaces(t, about(t, offered, asked.options));
+  const parts = createPlaces(t, about(t, offered, linked.options));
   stand.append(parts.place);
 
   const source = probed();
-  const first = linkTo({ lang, ...asked.figure });
+  const first = linkTo({ lang, ...linked.figure });
   const store = storeOf(first);
   const figure = createFigure({ root: parts.root, store, source, page, measure, caption: parts.caption, legend: parts.legend });
   parts.head.append(failed.element);
-  const shown = createDisplayedRun({ api, figure, store }, source, { moved, failed: (problem) => fail(problem, () => shown.seek(shown.step())) });
+  const displayed = createDisplayedRun({ api, figure, store }, source, { moved, failed: (problem) => fail(problem, () => displayed.seek(displayed.step())) });
   const status = bindStatusLine(page, parts);
-  const timeline = bindTimeline(figure.context, shown, parts.timeline);
-  const query = () => format({ run: shown.run(), step: shown.step(), probe: 0, options: asked.options, link: store.get().link });
-  const began = asked.run === null ? query() : format({ run: { id: asked.run }, step: asked.step, probe: 0, options: {}, link: first });
+  const timeline = bindTimeline(figure.context, displayed, parts.timeline);
+  const query = () => format({ run: displayed.run(), step: displayed.step(), probe: 0, options: linked.options, link: store.get().link });
+  const began = linked.run === null ? query() : format({ run: { id: linked.run }, step: linked.step, probe: 0, options: {}, link: first });
   const live = liveQuery({ state: query, go, began, pointing: pointingIn(store) });
-  const watching = createWatching(api, { shown, hear, failed: fail, draw });
+  const watching = createWatching(api, { displayed, hear, failed: fail, draw });
 
   /** @param {Problem} problem @param {() => void} retry */
   function fail(problem, retry) {
@@ -71,12 +71,12 @@ export async function trained(desk, element, measure) {
   /** @param {import("../train/live-run.js").LiveRun} run */
   function hear(run) {
     failed.show(null);
-    shown.hear(run);
+    displayed.hear(run);
     draw();
   }
 
   function draw() {
-    const run = shown.run();
+    const run = displayed.run();
     open.href = `/train?${query()}&lang=${lang}`;
     if (!run) return parts.show("", false);
     status.show(run);
@@ -91,13 +91,13 @@ export async function trained(desk, element, measure) {
 
   /** @param {string} state */
   function go(state) {
-    const said = parse(state);
-    if (said.run === null && state !== live.began) return false;
-    if (said.run !== null && !ID.test(said.run)) return false;
-    store.go({ ...first, ...said.figure }, "pushed");
-    if (said.run === null) watching.leave();
-    else if (said.run === shown.run()?.id) shown.seek(said.step);
-    else watch(said.run, said.step);
+    const target = parse(state);
+    if (target.run === null && state !== live.began) return false;
+    if (target.run !== null && !ID.test(target.run)) return false;
+    store.go({ ...first, ...target.figure }, "pushed");
+    if (target.run === null) watching.leave();
+    else if (target.run === displayed.run()?.id) displayed.seek(target.step);
+    else watch(target.run, target.step);
     return true;
   }
 
@@ -110,17 +110,17 @@ export async function trained(desk, element, measure) {
   async function start() {
     failed.show(null);
     parts.show("own", false);
-    const made = await api.startRun(request(asked.options)).catch(failure);
-    if (made instanceof Problem) {
+    const run = await api.startRun(request(linked.options)).catch(failure);
+    if (run instanceof Problem) {
       draw();
-      return fail(made, () => void start());
+      return fail(run, () => void start());
     }
-    remember(made.id, made.key);
-    await watching.open(made.id, null, live.changed);
+    remember(run.id, run.key);
+    await watching.open(run.id, null, live.changed);
   }
 
   function stop() {
-    const run = shown.run();
+    const run = displayed.run();
     const key = run && keyOf(run.id);
     if (run && key) api.changeRun(run.id, key, { stop: true }).catch((/** @type {unknown} */ error) => fail(failure(error), stop));
   }
@@ -133,10 +133,10 @@ export async function trained(desk, element, measure) {
     ({ link }) => link,
     (_, __, origin) => readers(origin) && moved(),
   );
-  const link = linkOfState(desk, element, live.shows);
+  const link = linkOfState(services, element, live.shows);
   if (link) parts.link.append(link.button);
   if (link) parts.head.append(link.panel);
-  if (asked.run !== null) watch(asked.run, asked.step);
+  if (linked.run !== null) watch(linked.run, linked.step);
   arrive(stand, parts.place);
   return live;
 }
@@ -145,19 +145,19 @@ export async function trained(desk, element, measure) {
  * The run that is shown: opened and followed to its end, or left.
  * @param {OfFigure["api"]} api
  * @param {object} of
- * @param {import("../train/displayed-run.js").DisplayedRun} of.shown
+ * @param {import("../train/displayed-run.js").DisplayedRun} of.displayed
  * @param {(run: import("../train/live-run.js").LiveRun) => void} of.hear
  * @param {(problem: Problem, retry: () => void) => void} of.failed
  * @param {() => void} of.draw
  */
-function createWatching(api, { shown, hear, failed, draw }) {
+function createWatching(api, { displayed, hear, failed, draw }) {
   const follower = createFollower(api, { hear, failed: (problem) => failed(problem, () => void follower.follow(null)) });
-  let wanted = "";
+  let openId = "";
   const watching = {
     leave() {
-      wanted = "";
+      openId = "";
       follower.stop();
-      shown.close();
+      displayed.close();
       draw();
     },
     /**
@@ -166,16 +166,16 @@ function createWatching(api, { shown, hear, failed, draw }) {
      * @param {() => void} [opened]  called when the run is shown
      */
     async open(id, step, opened = () => {}) {
-      wanted = id;
+      openId = id;
       try {
         const info = await api.readRun(id);
-        if (id !== wanted) return;
-        shown.open(info, { step, probe: 0 });
+        if (id !== openId) return;
+        displayed.open(info, { step, probe: 0 });
         draw();
         opened();
         await follower.follow(info);
       } catch (error) {
-        if (id === wanted) failed(failure(error), () => void watching.open(id, step, opened));
+        if (id === openId) failed(failure(error), () => void watching.open(id, step, opened));
       }
     },
   };
@@ -188,8 +188,8 @@ function about(t, offered, options) {
   return summary(t, { ...typed, longest: options.longest ?? String(offered.tasks[typed.task].usual) }, offered);
 }
 
-/** The elements of the figure. @param {OfFigure["page"]["t"]} t @param {string} says */
-function createPlaces(t, says) {
+/** The elements of the figure. @param {OfFigure["page"]["t"]} t @param {string} description */
+function createPlaces(t, description) {
   const start = h("button", { type: "button", className: "button strong" }, t("Train"));
   const stop = h("button", { type: "button", className: "button", hidden: true }, t("Stop training"));
   const line = h("p", { className: "run-status" });
@@ -198,18 +198,18 @@ function createPlaces(t, says) {
   const timeline = h("section", { className: "run-timeline", hidden: true, "aria-label": t("Steps") });
   const [caption, legend, root] = [h("p", { className: "caption" }), h("div", { className: "scale" }), h("div", {})];
   const link = h("span", {});
-  const head = h("div", { className: "run-head" }, start, stop, link, h("p", { className: "run-about" }, says), line, bar, finding);
+  const head = h("div", { className: "run-head" }, start, stop, link, h("p", { className: "run-about" }, description), line, bar, finding);
   const drawn = h("div", { className: "run", hidden: true }, timeline, h("div", { className: "stage" }, h("div", { className: "saying" }, caption, legend), root));
   return {
     ...{ place: h("div", { className: "coming" }, head, drawn), head, link, start, stop, line, bar, finding, timeline, caption, legend, root },
     /**
      * @param {"" | "own" | "other" | "over"} run  "": none; "own", "other": running, and who may stop it
-     * @param {boolean} seen  whether there is a snapshot
+     * @param {boolean} hasSnapshot  whether there is a snapshot
      */
-    show(run, seen) {
+    show(run, hasSnapshot) {
       const running = run === "own" || run === "other";
-      [start.hidden, stop.hidden, drawn.hidden] = [running, run !== "own", !seen];
-      bar.hidden = !running && !seen;
+      [start.hidden, stop.hidden, drawn.hidden] = [running, run !== "own", !hasSnapshot];
+      bar.hidden = !running && !hasSnapshot;
       line.hidden = run === "";
       if (!run) finding.hidden = true;
     },

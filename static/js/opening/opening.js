@@ -10,7 +10,7 @@ import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { createPairing, lookingFrom, openingOf, opens } from "./pairing.js";
 
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Opening } from "./pairing.js" */
 
 /**
@@ -31,14 +31,14 @@ function rememberVisit() {
 /** Milliseconds per word while playing. */
 const BEAT = 1800;
 
-/** @param {Desk} desk */
-export function bindOpening(desk) {
-  const { store } = desk;
+/** @param {PageServices} services */
+export function bindOpening(services) {
+  const { store } = services;
   const place = find("#opening");
   const headline = find("#opening-says");
   const gloss = /** @type {HTMLInputElement} */ (find("#opening-gloss"));
-  const player = createPlayer(desk, () => step());
-  const picture = createPairing(desk, (word) => {
+  const player = createPlayer(services, () => step());
+  const picture = createPairing(services, (word) => {
     player.stop();
     light(word);
   });
@@ -62,7 +62,7 @@ export function bindOpening(desk) {
   }
 
   /** @param {Opening} content */
-  const litIn = (content) => Math.min(pointedWord ?? firstOf(desk, content), content.written.length - 1);
+  const litIn = (content) => Math.min(pointedWord ?? firstOf(services, content), content.written.length - 1);
 
   function show() {
     const page = store.get();
@@ -70,25 +70,25 @@ export function bindOpening(desk) {
     place.hidden = !open();
     if (!open()) return player.end();
     // A model whose alignment was not measured has no opening.
-    if (page.model && page.status === "ready" && !opens(page.model)) return leave(desk);
+    if (page.model && page.status === "ready" && !opens(page.model)) return leave(services);
     const content = openingOf(page);
     if (!content?.written.length) return;
     const { glosses: glossed = true } = page.link.options;
     gloss.checked = glossed;
-    render(headline, sentence(desk, content, litIn(content), glossed));
+    render(headline, sentence(services, content, litIn(content), glossed));
     picture.draw(content, litIn(content), glossed);
     player.start();
   }
 
   gloss.addEventListener("change", () => store.choose({ glosses: gloss.checked }));
-  bindDoors(desk);
-  offer(desk);
+  bindDoors(services);
+  offer(services);
   store.subscribe(({ trace }) => trace?.tokens, () => (pointedWord = null));
   store.subscribe(({ link, model, trace, status }) => [link.options, link.source, model, trace, status], show);
   show();
 }
 
-/** For an example, the word that shows its point. @param {Desk} desk @param {Opening} content */
+/** For an example, the word that shows its point. @param {PageServices} services @param {Opening} content */
 function firstOf({ store }, content) {
   const { source, lang } = store.get().link;
   const example = examplesFor(lang).find(({ text }) => text === source);
@@ -96,16 +96,16 @@ function firstOf({ store }, content) {
   return exampleWord < 0 ? content.first : exampleWord;
 }
 
-/** The claim, and what it is here. @param {Desk} desk @param {Opening} content @param {number} word @param {boolean} glossed */
-const sentence = (desk, content, word, glossed) => [
-  el("span", { className: "claim" }, desk.t("Attention decides which words a model looks at.")),
+/** The claim, and what it is here. @param {PageServices} services @param {Opening} content @param {number} word @param {boolean} glossed */
+const sentence = (services, content, word, glossed) => [
+  el("span", { className: "claim" }, services.t("Attention decides which words a model looks at.")),
   " ",
-  el("span", { className: "here" }, lookingFrom(desk, content, word, glossed)),
+  el("span", { className: "here" }, lookingFrom(services, content, word, glossed)),
 ];
 
 /**
  * Play until the reader interacts with the page; never with reduced motion.
- * @param {Desk} desk
+ * @param {PageServices} services
  * @param {() => void} step
  */
 function createPlayer({ t }, step) {
@@ -139,17 +139,17 @@ function createPlayer({ t }, step) {
   return { start: () => touched || play(), stop, end };
 }
 
-/** @param {Desk} desk */
-function bindDoors(desk) {
-  const { store } = desk;
+/** @param {PageServices} services */
+function bindDoors(services) {
+  const { store } = services;
   find("#door-learn").addEventListener("click", rememberVisit);
   find("#door-explore").addEventListener("click", () => {
-    leave(desk);
+    leave(services);
     find("#stage").focus();
   });
   find("#door-type").addEventListener("click", () => {
-    leave(desk);
-    if (desk.figure.offer().some(({ id }) => id === "alignment")) store.go({ view: "alignment" });
+    leave(services);
+    if (services.figure.offer().some(({ id }) => id === "alignment")) store.go({ view: "alignment" });
     const line = find("#band-open");
     if (line.checkVisibility()) line.click();
     const field = /** @type {HTMLTextAreaElement} */ (find("#source"));
@@ -158,13 +158,13 @@ function bindDoors(desk) {
   });
 }
 
-/** Go to the workspace, where returning readers start. @param {Desk} desk */
+/** Go to the workspace, where returning readers start. @param {PageServices} services */
 function leave({ store }) {
   rememberVisit();
   store.choose({ opening: false }, "chosen");
 }
 
-/** The examples by what they show, in the reader's language first. @param {Desk} desk */
+/** The examples by what they show, in the reader's language first. @param {PageServices} services */
 function offer({ store, t }) {
   const { lang } = store.get().link;
   const all = examplesFor(lang);

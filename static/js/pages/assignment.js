@@ -21,14 +21,14 @@ async function start() {
   const reply = await api.readAssignment(id).catch(failure);
   if (reply instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, reply)));
   takeKey();
-  const desk = { page, api, root, lang };
+  const services = { page, api, root, lang };
   const owner = assignmentKey(id) !== "";
   const results = owner && readFragment(window) === OWNER;
   find("#owner").hidden = !owner;
   find(results ? "#owner [href='#answers']" : "#owner [href='#']").setAttribute("aria-current", "page");
   find("#how").hidden = results;
-  if (results) showResults(desk, reply);
-  else showSheet(desk, reply);
+  if (results) showResults(services, reply);
+  else showSheet(services, reply);
   window.addEventListener("hashchange", () => window.location.reload());
 }
 

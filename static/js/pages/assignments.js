@@ -28,7 +28,7 @@ async function start() {
  * @param {import("../core/wire/api.js").Api} api
  */
 async function showOwn({ t }, api) {
-  const item = (/** @type {import("../assignment/kept-assignments.js").Own} */ { id, title }) =>
+  const item = (/** @type {import("../assignment/kept-assignments.js").OwnAssignment} */ { id, title }) =>
     el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("a", { className: "button quiet", href: `/a/${id}?lang=${lang}` }, t("As students see it")));
   const draw = () => {
     const assignments = ownAssignments();

@@ -2,7 +2,7 @@
 
 import { createShortLink } from "../core/page/short-link.js";
 import { explainTerms } from "../core/page/glossary.js";
-import { takeSeat } from "../room/handover.js";
+import { takeHandover } from "../room/handover.js";
 import { createApi } from "../core/wire/api.js";
 import { failure, Problem } from "../core/wire/problem.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
@@ -21,7 +21,7 @@ const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", 
 const EDIT = "edit";
 
 async function start() {
-  if (takeSeat(find("#learn").dataset)) return;
+  if (takeHandover(find("#learn").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);
@@ -74,7 +74,7 @@ function bindHandout({ t }, api) {
  */
 function bindEditing(page, api) {
   const button = find("#collection-edit");
-  const editor = createEditor({ page, api, lang, id: collection, url, root: find("#editor"), shown: find("#shown") });
+  const editor = createEditor({ page, api, lang, id: collection, url, root: find("#editor"), readersPage: find("#shown") });
 
   function open() {
     writeFragment(window, EDIT);

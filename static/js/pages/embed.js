@@ -1,7 +1,7 @@
 /** A share in a frame of another page: only its view and its caption. */
 
 import { createApi } from "../core/wire/api.js";
-import { bindStage, createDesk } from "../workspace/view-tabs.js";
+import { bindStage, createPageServices } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../workspace/interventions.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
@@ -20,20 +20,20 @@ async function start() {
   const store = storeOf(initial);
   const source = frozen(api, { id: share, initial, requested: read(window, OPTIONS), options: OPTIONS });
   const status = { root: document.documentElement, busy: find("#stage"), says: find("#embed-says") };
-  const desk = createDesk({ store, source, status }, api, { messages, plotly });
-  bindChanges(desk);
-  bindShareChanges(desk);
-  bindShareQuestion(desk);
-  bindStage(desk);
-  bindSteppers(desk);
-  bindKinds(desk);
-  bindOrigin(desk);
-  await desk.figure.run();
+  const services = createPageServices({ store, source, status }, api, { messages, plotly });
+  bindChanges(services);
+  bindShareChanges(services);
+  bindShareQuestion(services);
+  bindStage(services);
+  bindSteppers(services);
+  bindKinds(services);
+  bindOrigin(services);
+  await services.figure.run();
 }
 
 /**
  * The link to the share opens what the reader selected.
- * @param {import("../workspace/view-tabs.js").Desk} desk
+ * @param {import("../workspace/view-tabs.js").PageServices} services
  */
 function bindOrigin({ store }) {
   const origin = /** @type {HTMLAnchorElement} */ (find("#origin"));

@@ -6,7 +6,7 @@
 import { createApi } from "../core/wire/api.js";
 import { place } from "../core/wire/attentions.js";
 import { opener } from "../core/store/highlight.js";
-import { bindStage, createDesk } from "../workspace/view-tabs.js";
+import { bindStage, createPageServices } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
 import { inFile } from "../share/share-in-handout.js";
@@ -23,7 +23,7 @@ import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 
@@ -43,19 +43,19 @@ async function start() {
   const store = storeOf(initial, offer);
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
-  const desk = createDesk(plan, api);
+  const services = createPageServices(plan, api);
   document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
-  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(desk);
-  bindExport(desk, ["png", "svg", "pdf", "csv"]);
-  await desk.figure.run();
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(services);
+  bindExport(services, ["png", "svg", "pdf", "csv"]);
+  await services.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)
     store.go(opener(trace, model, store.get().link));
 }
 
 /**
  * The model and date, the link to the live page, and printing.
- * @param {Desk} desk
+ * @param {PageServices} services
  */
 function bindFrame({ store, t, format: query }) {
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));

@@ -86,8 +86,8 @@ function searched(query) {
  * @param {Record<string, string>} [extra]
  */
 function queryOf(filters, extra = {}) {
-  const kept = [...new URLSearchParams(readQuery(window))].filter(([name]) => !SEARCHED.includes(name));
-  return String(new URLSearchParams({ ...Object.fromEntries(kept), ...filters, ...extra }));
+  const otherParameters = [...new URLSearchParams(readQuery(window))].filter(([name]) => !SEARCHED.includes(name));
+  return String(new URLSearchParams({ ...Object.fromEntries(otherParameters), ...filters, ...extra }));
 }
 
 /** Put a search into the address, if it is not there. @param {Record<string, string>} filters */

@@ -40,7 +40,7 @@ function figure({ groups, titles }, size, theme, dictionary) {
       name,
       x: points.map(({ x }) => x),
       y: points.map(({ y }) => y),
-      text: points.map(({ says }) => distinct([says])[0].replaceAll("\n", "<br>")),
+      text: points.map(({ says: label }) => distinct([label])[0].replaceAll("\n", "<br>")),
       hovertemplate: "%{text}<extra></extra>",
       marker: { color, symbol, size: 11, opacity: 0.85, line: { color: theme.paper, width: 1 } },
     })),

@@ -1,7 +1,7 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
 import { bindSharePanel, day } from "../share/share-panel.js";
-import { takeSeat } from "../room/handover.js";
+import { takeHandover } from "../room/handover.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { isExploring } from "../room/room-storage.js";
@@ -23,7 +23,7 @@ const { lang = "en", catalog = "", share: id = "", room, roomLink = "", screen }
 const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
 
 async function start() {
-  if (takeSeat(find("#lab").dataset)) return;
+  if (takeHandover(find("#lab").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);

@@ -3,7 +3,7 @@
  */
 
 import { explainTerms } from "../core/page/glossary.js";
-import { takeSeat } from "../room/handover.js";
+import { takeHandover } from "../room/handover.js";
 import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
@@ -14,7 +14,7 @@ import { bindProjector } from "../learn/projector.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
 
 /**
- * @typedef {object} Desk
+ * @typedef {object} LessonServices
  * @property {import("../core/figure/types.js").PageContext} page
  * @property {import("../core/wire/api.js").Api} api
  * @property {import("../core/store/data-sources.js").Source} source
@@ -25,18 +25,18 @@ import { bindSymbols } from "../learn/formula-symbols.js";
 const { lang = "en", plotly = "", catalog = "", glossary = "", lesson = "" } = find("#learn").dataset;
 
 async function start() {
-  if (takeSeat(find("#learn").dataset)) return;
+  if (takeHandover(find("#learn").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   if (!lesson) return showProgress(page);
-  const desk = { page, api, source: served(api), lang, lesson };
-  const figures = bindFigures(desk);
-  bindQuestions(desk);
+  const services = { page, api, source: served(api), lang, lesson };
+  const figures = bindFigures(services);
+  bindQuestions(services);
   bindSymbols(find("#lesson"));
   bindProjector(page);
-  bindLessonRoom(desk, figures);
+  bindLessonRoom(services, figures);
 }
 
 void start();

@@ -26,7 +26,7 @@ async function start() {
   let [title, sceneIndex, state] = ["", 0, /** @type {"waiting" | "open" | "left" | "silent"} */ ("waiting")];
   let started = Date.now();
 
-  /** @param {import("../learn/presenting.js").Asked} message */
+  /** @param {import("../learn/presenting.js").SpeakerRequest} message */
   const ask = (message) => channel.postMessage(message);
   const turn = (/** @type {number} */ by) => ask({ kind: "turn", by });
   let timer = 0;
@@ -41,7 +41,7 @@ async function start() {
     ask({ kind: "hello" });
   }
 
-  /** @param {import("../learn/presenting.js").Told} message */
+  /** @param {import("../learn/presenting.js").SpeakerMessage} message */
   function hear(message) {
     clearTimeout(timer);
     if (message.kind === "moved") {

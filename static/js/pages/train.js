@@ -17,11 +17,11 @@ import { bindProbes, createDisplayedRun, probed } from "../train/displayed-run.j
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS, view } from "../views/index.js";
 import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
-import { createDesk } from "../workspace/view-tabs.js";
+import { createPageServices } from "../workspace/view-tabs.js";
 
 /** @import { LiveRun } from "../train/live-run.js" */
 
-/** @param {import("../workspace/view-tabs.js").Desk} desk */
+/** @param {import("../workspace/view-tabs.js").PageServices} services */
 function bindViews({ store, t, figure }) {
   const place = find("#views");
   const show = () => {
@@ -46,23 +46,23 @@ async function start() {
   const store = storeOf(linkTo({ lang, ...linked.figure }), offer);
   const source = probed();
   const status = { root: find("#stage") };
-  const desk = createDesk({ store, source, offer, status, free: linked.figure.head === undefined }, api, { messages, plotly });
-  window.addEventListener("resize", desk.figure.resize);
-  bindViews(desk);
-  bindSteppers(desk);
-  bindKinds(desk);
+  const services = createPageServices({ store, source, offer, status, free: linked.figure.head === undefined }, api, { messages, plotly });
+  window.addEventListener("resize", services.figure.resize);
+  bindViews(services);
+  bindSteppers(services);
+  bindKinds(services);
 
-  const failed = trouble(desk, () => void again());
+  const failed = trouble(services, () => void again());
   find("#problem").replaceWith(failed.element);
   if (offered instanceof Problem) return failed.show(offered);
 
-  const displayed = createDisplayedRun(desk, source, { moved: () => draw(), failed: failed.show });
+  const displayed = createDisplayedRun(services, source, { moved: () => draw(), failed: failed.show });
   const follower = createFollower(api, { hear, failed: failed.show });
-  const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
-  const models = bindKeptList(desk, { failed: failed.show, changed: () => draw() });
-  const commands = bindCommands(desk, { displayed, choices, models, failed: failed.show });
+  const choices = bindChoices(services, offered, { started: open, failed: failed.show, chosen: () => address() });
+  const models = bindKeptList(services, { failed: failed.show, changed: () => draw() });
+  const commands = bindCommands(services, { displayed, choices, models, failed: failed.show });
   const places = { line: find("#status"), finding: find("#finding"), bar: /** @type {HTMLProgressElement} */ (find("#done")) };
-  const parts = [bindStatusLine(desk, places), bindTimeline(desk, displayed, find("#timeline")), bindProbes(desk, displayed), commands];
+  const parts = [bindStatusLine(services, places), bindTimeline(services, displayed, find("#timeline")), bindProbes(services, displayed), commands];
 
   /** @param {LiveRun} run */
   function hear(run) {
@@ -106,7 +106,7 @@ async function start() {
   };
 
   void models.refresh();
-  desk.onTheme(draw);
+  services.onTheme(draw);
   store.subscribe(({ link }) => link, address);
   window.addEventListener("resize", draw);
   window.addEventListener("online", () => void again());

@@ -2,8 +2,8 @@
 
 import { createApi } from "../core/wire/api.js";
 import { attentionAt, place } from "../core/wire/attentions.js";
-import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
-import { bindStage, createDesk } from "../workspace/view-tabs.js";
+import { thumbnails } from "../core/compute/glimpses.js";
+import { bindStage, createPageServices } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
@@ -21,7 +21,7 @@ import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOpening } from "../opening/opening.js";
 import { bindOptions, bindSheets } from "../workspace/panels.js";
-import { takeSeat } from "../room/handover.js";
+import { takeHandover } from "../room/handover.js";
 import { bindWorkspaceRoom } from "../room/workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
@@ -39,7 +39,7 @@ import { OPTIONS, view } from "../views/index.js";
 const { lang = "en", share, plotly = "", catalog = "", room, roomLink = "", screen } = find("#workspace").dataset;
 
 async function start() {
-  if (takeSeat(find("#workspace").dataset)) return;
+  if (takeHandover(find("#workspace").dataset)) return;
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
   const requested = room && !isExploring(room) ? presented() : read(window, OPTIONS);
@@ -50,7 +50,7 @@ async function start() {
   const free = requested.layer === undefined && requested.head === undefined;
   const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
   const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
-  const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
+  const services = createPageServices({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
   for (const part of [
@@ -77,14 +77,14 @@ async function start() {
     bindMenus,
     bindGlossary,
   ]) {
-    part(desk);
+    part(services);
   }
-  if (share) for (const part of [bindShareChanges, bindShareQuestion]) part(desk);
-  bindModelMenu(desk, () => api.models());
-  if (!share) for (const part of [bindOpening, bindTour]) part(desk);
+  if (share) for (const part of [bindShareChanges, bindShareQuestion]) part(services);
+  bindModelMenu(services, () => api.models());
+  if (!share) for (const part of [bindOpening, bindTour]) part(services);
   if (!share) write(window, store.get().link, OPTIONS);
-  await desk.figure.run();
-  bindWorkspaceRoom(desk, initial);
+  await services.figure.run();
+  bindWorkspaceRoom(services, initial);
 }
 
 /** What the room presents, with the reader's own options; a screen is in projector mode. */

@@ -42,7 +42,7 @@ function show(page, api, zoo) {
   const asker = createAsker();
   const choices = bindChoices(page, zoo, { get: () => state, change });
   const input = bindInput(page, zoo, { draw: (length) => void ask({ length, seed: dice() }), ask: (source) => void ask({ source }) });
-  const panels = createPanels(page, served(api), { lang, pick: (place) => change({ ...state, at: place }) });
+  const panels = createPanels(page, served(api), { lang, pick: (place) => change({ ...state, headsByModel: place }) });
   const charts = bindCharts(page);
 
   /** @param {ZooState} next */
@@ -76,7 +76,7 @@ function show(page, api, zoo) {
     otherLanguage.href = `?${link}&lang=${otherLanguage.hreflang}`;
     choices.show();
     if (example) input.show(example);
-    if (example) panels.show(models, state.at, example);
+    if (example) panels.show(models, state.headsByModel, example);
     charts.show(models, zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "");
   }
 

@@ -36,8 +36,8 @@ export function createCodeDialog({ t, phrase }) {
 }
 
 /**
- * @typedef {object} Sight
- * @property {import("../core/wire/subject-requests.js").Seat} room
+ * @typedef {object} BarState
+ * @property {import("../core/wire/subject-requests.js").RoomAccess} room
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
@@ -48,24 +48,24 @@ export function createCodeDialog({ t, phrase }) {
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {HTMLElement} menu
  */
-/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} Act */
+/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} BarActions */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page
- * @param {Sight} sight
- * @param {Act} act
+ * @param {BarState} state
+ * @param {BarActions} actions
  */
-export function barOf({ t, phrase }, sight, act) {
-  const { room, handed, closed, ending, counts, problem } = sight;
+export function barOf({ t, phrase }, state, actions) {
+  const { room, handed, closed, ending, counts, problem } = state;
   const message = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
   return [
     el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelled(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
-    el("div", { className: "room-buttons" }, ending ? sure(t, act) : room.driver ? button(t("Stop presenting"), act.takeBack) : offered(t, sight, act)),
+    el("div", { className: "room-buttons" }, ending ? sure(t, actions) : room.driver ? button(t("Stop presenting"), actions.takeBack) : offered(t, state, actions)),
   ];
 }
 
-/** @param {import("../lib/i18n.js").Translate} t @param {Act} act */
+/** @param {import("../lib/i18n.js").Translate} t @param {BarActions} actions */
 const sure = (t, { end, keep, save }) => [
   el("span", {}, t("End the room for everyone? Its answers are deleted.")),
   button(t("Download the answers (CSV)"), save),
@@ -73,17 +73,17 @@ const sure = (t, { end, keep, save }) => [
   button(t("Keep it open"), keep),
 ];
 
-/** @param {import("../lib/i18n.js").Translate} t @param {Sight} sight @param {Act} act */
-const offered = (t, { handed, away, asks, menu }, act) => [
-  handed && button(t("Take over"), act.takeBack, "strong"),
-  away && button(t("Back to the class"), act.back),
-  asks === "own" && button(t("Ask this question"), act.askOwn, "strong"),
-  asks !== "none" && button(t("Ask…"), act.ask),
-  button(t("Code"), act.code),
+/** @param {import("../lib/i18n.js").Translate} t @param {BarState} state @param {BarActions} actions */
+const offered = (t, { handed, away, asks, menu }, actions) => [
+  handed && button(t("Take over"), actions.takeBack, "strong"),
+  away && button(t("Back to the class"), actions.back),
+  asks === "own" && button(t("Ask this question"), actions.askOwn, "strong"),
+  asks !== "none" && button(t("Ask…"), actions.ask),
+  button(t("Code"), actions.code),
   menu,
 ];
 
-/** @param {import("../lib/i18n.js").Translate} t @param {Sight["counts"]} counts */
+/** @param {import("../lib/i18n.js").Translate} t @param {BarState["counts"]} counts */
 function counted(t, counts) {
   if (!counts) return "";
   const { following, in_step: step, exploring } = counts;

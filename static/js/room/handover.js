@@ -17,7 +17,7 @@ const WORD = "drive";
  * @param {DOMStringMap} dataset  of a page in a room
  * @returns {boolean}  whether this page is being left
  */
-export function takeSeat({ room: code, roomLink = "/" }) {
+export function takeHandover({ room: code, roomLink = "/" }) {
   const [word, key] = readFragment(window).split("=");
   if (!code || word !== WORD || !key) return false;
   writeFragment(window, "");
@@ -34,7 +34,7 @@ export function inOwnLanguage(link) {
 }
 
 /** @param {Pick<import("../core/figure/types.js").PageContext, "t">} page */
-export function createSeatDialog({ t }) {
+export function createHandoverDialog({ t }) {
   const dialog = h("dialog", { className: "qr seat", "aria-label": t("Let someone else present") });
   let picture = "";
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
@@ -60,7 +60,7 @@ export function createSeatDialog({ t }) {
   }
 
   return {
-    /** @param {{url: string, qr: string}} seat */
+    /** @param {{url: string, qr: string}} link */
     open({ url, qr }) {
       picture = URL.createObjectURL(new Blob([qr], { type: "image/svg+xml" }));
       show(url);

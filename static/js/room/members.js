@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { button, spelled } from "./bar.js";
 
 /** @import { MembersReply, RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { Seat } from "../core/wire/subject-requests.js" */
+/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // Which members of a room a teacher may want to remove, in groups.
@@ -156,7 +156,7 @@ function named(t, { kind, minutes = 1, own: isOwnNetwork, came = [0, 0] }) {
 
 // What was presented in a room, as the items of a collection.
 
-/** @typedef {{seq: number, at: number, link: string}} Shown  at: in seconds */
+/** @typedef {{seq: number, at: number, link: string}} PresentedLink  at: in seconds */
 
 /** The most items of a collection. */
 const MOST = 50;
@@ -168,7 +168,7 @@ const NUMBER = /^[\d,. ]{1,20}$/;
  * The links that were presented, without those between: of the links in a row that show the same
  * text or the same figure, the one that was on the screen for the longest time. If there are more
  * than a collection can have, the ones that were shown for the longest time.
- * @param {Shown[]} states  in order
+ * @param {PresentedLink[]} states  in order
  * @param {Record<string, string[]>} collections  the links of the items of presented collections
  * @returns {{link: string, at: number}[]}  at: seconds since the beginning
  */
@@ -222,7 +222,7 @@ function itemOf(link, collections) {
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {{handOver: () => void, members: () => void, end: () => void, room: () => Seat | null}} act
+ * @param {{handOver: () => void, members: () => void, end: () => void, room: () => RoomAccess | null}} act
  */
 export function createRoomMenu({ t }, api, act) {
   const opener = h("button", { type: "button", className: "button quiet", "aria-expanded": "false" }, t("Room"), h("span", { "aria-hidden": "true" }, "\u00a0▾"));
@@ -257,7 +257,7 @@ export function createRoomMenu({ t }, api, act) {
  * Create a collection of what was presented in a room; this browser can edit it.
  * @param {import("../lib/i18n.js").Translate} t
  * @param {import("../core/wire/api.js").Api} api
- * @param {Seat} room
+ * @param {RoomAccess} room
  */
 async function keepRecord(t, api, room) {
   const { states } = await api.roomRecord(room);

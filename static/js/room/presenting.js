@@ -10,13 +10,13 @@ import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barOf, button, createCodeDialog } from "./bar.js";
-import { createSeatDialog, inOwnLanguage } from "./handover.js";
+import { createHandoverDialog, inOwnLanguage } from "./handover.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
 import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
-import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
+import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState, Seat } from "../core/wire/subject-requests.js" */
+/** @import { RoomState, RoomAccess } from "../core/wire/subject-requests.js" */
 
 // What a presenter's page sends, and what it asks for again and again.
 
@@ -28,11 +28,11 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
 /**
  * Sends the newest state, one request at a time.
  * @param {import("../core/wire/api.js").Api} api
- * @param {() => Seat | null} room  null: nothing is sent at present
+ * @param {() => RoomAccess | null} room  null: nothing is sent at present
  * @param {import("./room.js").Presentable} presented
  * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} onReply
  */
-function createSender(api, room, presented, onReply) {
+function createScreenSender(api, room, presented, onReply) {
   let sent = "";
   let sending = false;
   const pace = throttle(() => void send(), PACE);
@@ -66,7 +66,7 @@ function createSender(api, room, presented, onReply) {
 /**
  * Counts the class as long as the page is seen.
  * @param {import("../core/wire/api.js").Api} api
- * @param {() => Seat | null} room
+ * @param {() => RoomAccess | null} room
  * @param {(counts: import("../core/wire/schemas.d.ts").ClassReply) => void} hear
  */
 function createCounting(api, room, hear) {
@@ -92,7 +92,7 @@ function createCounting(api, room, hear) {
 
 /** @typedef {ReturnType<typeof createPresenter>} Presenter */
 /**
- * @typedef {object} Sight
+ * @typedef {object} PresentingState
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
@@ -103,15 +103,15 @@ function createCounting(api, room, hear) {
 /**
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./room.js").Presentable} presented
- * @param {import("../core/wire/subject-requests.js").Seat} seat
+ * @param {import("../core/wire/subject-requests.js").RoomAccess} access
  * @param {object} how
  * @param {boolean} how.resumes  whether the room was open before this page was loaded
  * @param {() => void} how.changed
  * @param {(why: Problem | null) => void} how.ended  called when this page can no longer present; a
  *   Problem "wrong-room-key" if the seat was taken back
  */
-function createPresenter(api, presented, seat, { resumes, changed, ended }) {
-  const driver = seat.driver ?? false;
+function createPresenter(api, presented, access, { resumes, changed, ended }) {
+  const driver = access.driver ?? false;
   /** @type {RoomState | null} */
   let last = null;
   /** @type {Problem | null} */
@@ -119,9 +119,9 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
   let away = false;
   let over = false;
   const drives = () => !over && last !== null && (driver || !last.handed);
-  const sender = createSender(api, () => (drives() ? seat : null), presented, onReply);
+  const screenSender = createScreenSender(api, () => (drives() ? access : null), presented, onReply);
   const reader = { member: driver ? memberToken() : null, exploring: false };
-  const stream = createRoomStream(api, seat.code, () => reader, {
+  const stream = createRoomStream(api, access.code, () => reader, {
     hear,
     failed: (failed) => ((problem = failed), changed()),
     // Twenty screens already follow; the teacher's page can do without the stream.
@@ -137,14 +137,14 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
     if (driver && handed && !state.handed) return end(new Problem("wrong-room-key"));
     if (!drives()) follow();
     else if (first) begin(state);
-    else if (!before) sender.again();
+    else if (!before) screenSender.again();
     changed();
   }
 
   /** @param {RoomState} state  the first that was heard */
   function begin({ link }) {
     if (resumes) presented.resume?.(link);
-    sender.send();
+    screenSender.send();
   }
 
   /** @param {Problem | RoomState} reply  to what was sent */
@@ -172,20 +172,20 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
   }
 
   return {
-    start: () => connectWhileSeen(stream, () => over),
+    start: () => connectWhileVisible(stream, () => over),
     stop() {
       over = true;
       stream.stop();
     },
     /** To be called when the reader changes what is on the screen. */
     moved() {
-      if (drives()) return sender.send();
+      if (drives()) return screenSender.send();
       if (!last || driver || away) return;
       away = true;
       changed();
     },
-    pointed: sender.send,
-    told: onReply,
+    pointed: screenSender.send,
+    receive: onReply,
     /** Follow the driver again. */
     back() {
       away = false;
@@ -195,11 +195,11 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
     /** Take the seat back; the driver gives it back. */
     async takeBack() {
       away = false;
-      const failed = await api.takeBack(seat).then(() => null, failure);
+      const failed = await api.takeBack(access).then(() => null, failure);
       if (failed) onReply(failed);
     },
-    /** @returns {Sight} */
-    sight: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
+    /** @returns {PresentingState} */
+    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
   };
 }
 
@@ -212,8 +212,8 @@ function createPresenter(api, presented, seat, { resumes, changed, ended }) {
 export function bindPresenting(page, api, presented, root) {
   const { t, announce } = page;
   const bar = h("section", { className: "room-bar teaching", "aria-label": t("Room"), hidden: true });
-  const [dialog, seats] = [createCodeDialog(page), createSeatDialog(page)];
-  const members = createMembersDialog(page, api, { room: () => room, asked: () => Boolean(presenter?.sight().question) });
+  const [dialog, handoverDialog] = [createCodeDialog(page), createHandoverDialog(page)];
+  const members = createMembersDialog(page, api, { room: () => room, asked: () => Boolean(presenter?.state().question) });
   const buttons = /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-present]"));
   root.prepend(bar);
   let room = presentedRoom();
@@ -229,7 +229,7 @@ export function bindPresenting(page, api, presented, root) {
     void asking?.count(classCounts);
     show();
   });
-  const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.told(state), drawn: show });
+  const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.receive(state), drawn: show });
   const panel = asking ?? createAnswering(page, api, { presented, root, bar, code: room?.code ?? "", member: memberToken() });
   const menu = createRoomMenu(page, api, {
     room: () => room,
@@ -249,10 +249,10 @@ export function bindPresenting(page, api, presented, root) {
     announce(t("The room is open. Its code is {code}.", { code: [...opened.code.toUpperCase()].join(" ") }));
   }
 
-  /** @param {Seat} seat @param {boolean} resumes  whether the room was open before */
-  function begin(seat, resumes) {
-    room = seat;
-    presenter = createPresenter(api, presented, seat, { resumes, changed, ended });
+  /** @param {RoomAccess} access @param {boolean} resumes  whether the room was open before */
+  function begin(access, resumes) {
+    room = access;
+    presenter = createPresenter(api, presented, access, { resumes, changed, ended });
     presenter.start();
     if (!driver) counting.start();
     show();
@@ -260,21 +260,21 @@ export function bindPresenting(page, api, presented, root) {
 
   function changed() {
     if (!presenter) return;
-    const { handed, question } = presenter.sight();
+    const { handed, question } = presenter.state();
     document.documentElement.toggleAttribute("data-driven", handed && !driver);
     panel.show(question);
     show();
   }
 
   async function handOver() {
-    const seat = room && (await api.handOver(room).catch(failure));
-    if (seat instanceof Problem) presenter?.told(seat);
-    else if (seat) seats.open(seat);
+    const handover = room && (await api.handOver(room).catch(failure));
+    if (handover instanceof Problem) presenter?.receive(handover);
+    else if (handover) handoverDialog.open(handover);
   }
 
   async function end() {
     const failed = room && (await api.endRoom(room).then(() => null, failure));
-    if (failed && failed.kind !== "unknown-room") presenter?.told(failed);
+    if (failed && failed.kind !== "unknown-room") presenter?.receive(failed);
     else ended(null);
   }
 
@@ -291,7 +291,7 @@ export function bindPresenting(page, api, presented, root) {
     counting.stop();
     panel.show(null);
     document.documentElement.removeAttribute("data-driven");
-    for (const dialogToClose of [dialog, seats, members]) dialogToClose.close();
+    for (const dialogToClose of [dialog, handoverDialog, members]) dialogToClose.close();
     tell(why ? wording(t, why) : t("The room has ended."));
   }
 
@@ -301,10 +301,10 @@ export function bindPresenting(page, api, presented, root) {
     bar.hidden = !room;
     if (!room || !presenter) return;
     const asks = asking?.offers() ?? "none";
-    render(bar, barOf(page, { ...presenter.sight(), room, ending, asks, counts, menu: menu.element }, act));
+    render(bar, barOf(page, { ...presenter.state(), room, ending, asks, counts, menu: menu.element }, act));
   }
 
-  /** @type {import("./bar.js").Act} */
+  /** @type {import("./bar.js").BarActions} */
   const act = {
     ask: () => asking?.choose(),
     askOwn: () => asking?.askOwn(),

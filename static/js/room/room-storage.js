@@ -6,7 +6,7 @@
 import { randomToken } from "../lib/browser.js";
 
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { Seat } from "../core/wire/subject-requests.js" */
+/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
 const MOST = 8;
@@ -64,7 +64,7 @@ export function forgetRoom(code) {
   write("localStorage", ROOMS, JSON.stringify(ownRooms().filter((room) => room.code !== code)));
 }
 
-/** The room that this tab presents in, also after a reload. @returns {Seat | null} */
+/** The room that this tab presents in, also after a reload. @returns {RoomAccess | null} */
 export function presentedRoom() {
   try {
     const stored = JSON.parse(read("sessionStorage", PRESENTING) ?? "null");
@@ -74,7 +74,7 @@ export function presentedRoom() {
   }
 }
 
-/** @param {Seat | null} room */
+/** @param {RoomAccess | null} room */
 export const setPresentedRoom = (room) => write("sessionStorage", PRESENTING, room && JSON.stringify(room));
 
 const exploringIn = (/** @type {string} */ code) => `room-exploring-${code}`;

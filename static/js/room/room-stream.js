@@ -111,7 +111,7 @@ const pause = (milliseconds, signal) =>
  * @param {{start: () => void, stop: () => void}} stream
  * @param {() => boolean} over  whether the room has ended for this page
  */
-export function connectWhileSeen(stream, over) {
+export function connectWhileVisible(stream, over) {
   const update = () => (over() || document.hidden ? stream.stop() : stream.start());
   document.addEventListener("visibilitychange", update);
   window.addEventListener("online", update);

@@ -8,7 +8,7 @@ import { spelled } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
 import { isExploring, memberToken, setExploring } from "./room-storage.js";
-import { SHUT, connectWhileSeen, createRoomStream } from "./room-stream.js";
+import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
 /**
@@ -144,7 +144,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   presented.onChange(() => explore(true));
   // What is being typed is not overwritten.
   root.addEventListener("input", ({ target }) => target instanceof Element && !target.closest(".room-question") && explore(true), { capture: true });
-  connectWhileSeen(stream, () => over);
+  connectWhileVisible(stream, () => over);
   show();
 }
 

@@ -8,18 +8,18 @@ import { merge, parse } from "../core/store/link.js";
 import { apart } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { State } from "../core/store/link.js" */
 
 /** Letters of a sentence in one line. */
 const LETTERS = 48;
 
 /**
- * @param {Desk} desk
+ * @param {PageServices} services
  * @param {State} initial  the state of an empty link
  */
-export function bindWorkspaceRoom(desk, initial) {
-  const { store, t, format } = desk;
+export function bindWorkspaceRoom(services, initial) {
+  const { store, t, format } = services;
   const path = pathOf(currentUrl(window));
   let presentedPath = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
 
@@ -60,7 +60,7 @@ export function bindWorkspaceRoom(desk, initial) {
     point: (pointer) => store.hover(pointer),
     onPoint: (listener) => void store.watch(listener),
   };
-  bindRoom(desk, desk.api, presented, find("#workspace"));
+  bindRoom(services, services.api, presented, find("#workspace"));
 }
 
 /** @param {string} text */

@@ -13,39 +13,39 @@ import { render } from "../lib/render.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 
-/** @param {Desk} desk */
-export function bindShareQuestion(desk) {
+/** @param {PageServices} services */
+export function bindShareQuestion(services) {
   const section = document.querySelector("#ask");
   if (!(section instanceof HTMLElement)) return;
   const { kind = "" } = section.dataset;
   const root = document.documentElement;
   let bound = false;
 
-  const end = desk.store.subscribe(({ share }) => share, begin);
+  const end = services.store.subscribe(({ share }) => share, begin);
   begin();
 
   function begin() {
-    const { share, link } = desk.store.get();
+    const { share, link } = services.store.get();
     if (!share || bound) return;
     bound = true;
     queueMicrotask(end);
     if (!(kind in KINDS)) return show();
     // The share's own model, which may no longer be served.
-    const sources = { source: { ...desk.source, models: async () => [share.model] }, compute: (/** @type {object} */ body) => desk.api.lab(body) };
-    const question = { kind, link: desk.format(link) };
+    const sources = { source: { ...services.source, models: async () => [share.model] }, compute: (/** @type {object} */ body) => services.api.lab(body) };
+    const question = { kind, link: services.format(link) };
     const label = find("#ask-says");
-    const about = ask(desk, sources, question);
+    const about = ask(services, sources, question);
     void contextOf(about).then((context) => render(find("#ask-sentence"), context), reportError);
     void KINDS[kind].words(about).then((words) => render(label, words), reportError);
-    createPrediction({ root: find("#ask-choices"), page: desk, sources, question, label, onReveal: show });
+    createPrediction({ root: find("#ask-choices"), page: services, sources, question, label, onReveal: show });
   }
 
   function show() {
     root.removeAttribute("data-asking");
-    desk.figure.resize();
-    desk.restyle();
+    services.figure.resize();
+    services.restyle();
   }
 }
 

@@ -8,10 +8,13 @@ import { OPTIONS, view } from "../views/index.js";
 import { KINDS, offeredKinds } from "../ask/question-kinds.js";
 import { bindSharePanel, day } from "./share-panel.js";
 
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Made } from "./share-panel.js" */
 
-/** @param {Desk} context */
+/** The kinds of predictions that the numbers of a share can answer. */
+const ASKED = ["looks", "head", "next", "row"];
+
+/** @param {PageServices} context */
 export function bindShare(context) {
   const { store, t, api } = context;
   bindSharePanel({
@@ -31,7 +34,7 @@ export function bindShare(context) {
 
 /**
  * Create a short link to what is on the screen. A share whose model is gone already has one.
- * @param {Desk} context
+ * @param {PageServices} context
  * @param {import("../core/wire/schemas.d.ts").About} [about]
  * @returns {Promise<Made>}
  */
@@ -42,7 +45,7 @@ async function make({ store, api, figure }, about) {
   return api.share({ state: stateOf(page, OPTIONS), ...extras, about });
 }
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 function frozen({ store, t, format }) {
   const page = store.get();
   const { share, link } = page;

@@ -12,7 +12,7 @@ import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 
 /** @import { About } from "../core/wire/schemas.d.ts" */
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Kept } from "../core/store/kept-collections.js" */
 
 // The menu's QR code of what is on the screen.
@@ -103,7 +103,7 @@ function bindCollecting({ t, api, lang }) {
 // Delete a share with its edit key: just after creating it, or later at its address.
 
 /**
- * @param {Pick<Desk, "api" | "t">} context
+ * @param {Pick<PageServices, "api" | "t">} context
  * @param {() => void} deleted  called when the server has deleted it
  */
 function bindDeletion({ api, t }, deleted) {

@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
 
-/** @import { Desk } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/view-tabs.js" */
 
 // A presenter's remote in projector mode: while a tour is open, its keys move through the tour.
 
@@ -13,7 +13,7 @@ import { STOPS } from "./stops.js";
 const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
 
 /**
- * @param {Pick<import("../workspace/view-tabs.js").Desk, "store">} desk
+ * @param {Pick<import("../workspace/view-tabs.js").PageServices, "store">} services
  * @param {{open: () => boolean, turn: (by: number) => void}} tour
  */
 function bindRemote({ store }, { open, turn }) {
@@ -34,9 +34,9 @@ function bindRemote({ store }, { open, turn }) {
 
 const MARK = "tour-target";
 
-/** @param {Desk} desk */
-export function bindTour(desk) {
-  const { store, t, announce } = desk;
+/** @param {PageServices} services */
+export function bindTour(services) {
+  const { store, t, announce } = services;
   const panel = find("#tour");
   /** The page when the current stop began, and whether its task is done. */
   let began = store.get();
@@ -112,7 +112,7 @@ export function bindTour(desk) {
     done = true;
     draw();
   });
-  bindRemote(desk, { open: () => stop > 0, turn });
+  bindRemote(services, { open: () => stop > 0, turn });
   find("#tour-open").addEventListener("click", () => go(1));
   store.subscribe(({ link, trace, status }) => [link, trace, status], show);
   window.addEventListener("resize", () => stop && mark(STOPS[stop - 1].at));

@@ -41,7 +41,7 @@ export function probed() {
 }
 
 /**
- * @param {{api: Pick<import("../core/wire/api.js").Api, "runSnapshot">, figure: {run: () => Promise<void>}, store: import("../core/store/store.js").Store}} desk
+ * @param {{api: Pick<import("../core/wire/api.js").Api, "runSnapshot">, figure: {run: () => Promise<void>}, store: import("../core/store/store.js").Store}} services
  * @param {ReturnType<typeof probed>} source
  * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
  */
@@ -142,7 +142,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
 /** The texts that are read. @param {Trace} trace */
 const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));
 
-/** @param {import("../workspace/view-tabs.js").Desk} desk @param {DisplayedRun} displayed */
+/** @param {import("../workspace/view-tabs.js").PageServices} services @param {DisplayedRun} displayed */
 export function bindProbes({ t }, displayed) {
   const list = find("#probes");
   list.addEventListener("change", ({ target }) => displayed.look(Number(/** @type {HTMLInputElement} */ (target).value)));

@@ -199,7 +199,7 @@ export function summary(t, typed, offered) {
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 
 /**
- * @param {import("../workspace/view-tabs.js").Desk} desk
+ * @param {import("../workspace/view-tabs.js").PageServices} services
  * @param {RunsReply} offered
  * @param {{started: (id: string) => Promise<void>, failed: (problem: Problem) => void, chosen: () => void}} listener
  */

@@ -14,7 +14,7 @@ import { over, planned, reached, trainLosses } from "./live-run.js";
 const LEARNED = 0.99;
 
 /**
- * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "announce">} desk
+ * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "announce">} services
  * @param {{line: HTMLElement, finding: HTMLElement, bar: HTMLProgressElement}} places
  */
 export function bindStatusLine({ t, announce }, { line, finding, bar }) {
@@ -75,17 +75,17 @@ const HEIGHT = 150;
 const THUMB = 8;
 
 /**
- * @param {import("../core/figure/types.js").Context} desk
+ * @param {import("../core/figure/types.js").Context} services
  * @param {import("./displayed-run.js").DisplayedRun} displayed
  * @param {HTMLElement} element  its place
  */
-export function bindTimeline(desk, displayed, element) {
-  const { t, theme } = desk;
+export function bindTimeline(services, displayed, element) {
+  const { t, theme } = services;
   const [right, loss] = [h("div", { className: "curve" }), h("div", { className: "curve" })];
   const step = h("output", { className: "step-now" });
   const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": t("Step of the training") });
   const last = () => (displayed.run()?.snapshots.length ?? 0) - 1;
-  const transport = createTransport(desk, { current: () => Math.max(0, displayed.place()), last, go: displayed.go, beat: BEAT });
+  const transport = createTransport(services, { current: () => Math.max(0, displayed.place()), last, go: displayed.go, beat: BEAT });
   const follow = h("button", { type: "button", className: "button quiet" }, t("Newest"));
   element.append(step, right, loss, slider, h("div", { className: "playing" }, transport.element, follow));
   follow.addEventListener("click", () => displayed.go(last()));

@@ -42,14 +42,14 @@ export function stepsOf({ scores, shifted, powers }, weights, keys) {
  * A key's bar at a point of the animation.
  * @param {Step[]} steps
  * @param {number} key  index among those shown
- * @param {number} at  from 0 (first step) to LAST
+ * @param {number} progress  from 0 (first step) to LAST
  * @returns {Bar}
  */
-export function barAt(steps, key, at) {
-  const before = Math.min(Math.floor(at), steps.length - 1);
+export function barAt(steps, key, progress) {
+  const before = Math.min(Math.floor(progress), steps.length - 1);
   const after = Math.min(before + 1, steps.length - 1);
   const [a, b] = [steps[before].bars[key], steps[after].bars[key]];
-  const between = (/** @type {"from" | "to"} */ end) => a[end] + (b[end] - a[end]) * (at - before);
+  const between = (/** @type {"from" | "to"} */ end) => a[end] + (b[end] - a[end]) * (progress - before);
   return { from: between("from"), to: between("to") };
 }
 

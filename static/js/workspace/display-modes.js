@@ -9,9 +9,9 @@ import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindProjector(context) {
   const { store, announce, restyle, t } = context;
   const root = document.documentElement;
@@ -66,7 +66,7 @@ export function bindProjector(context) {
 /** What is as large as it is by itself. @param {import("../core/store/store.js").Page} page */
 const shownOf = ({ link: { view: id, source, options } }) => JSON.stringify([id, source, options]);
 
-/** A menu of the views, in their groups. @param {Desk} context */
+/** A menu of the views, in their groups. @param {PageServices} context */
 function pickViews({ store, figure, t }) {
   const menu = /** @type {HTMLSelectElement} */ (find("#projector-view"));
   let pointed = false;
@@ -93,7 +93,7 @@ function pickViews({ store, figure, t }) {
   show();
 }
 
-/** @param {Desk} context  The sentence and what came of it, in their languages. */
+/** @param {PageServices} context  The sentence and what came of it, in their languages. */
 function showSentence({ store }) {
   const page = store.get();
   const shownView = view(page.link.view);

@@ -19,7 +19,7 @@ import { npz } from "../lib/npz.js";
 import { OPTIONS, view } from "../views/index.js";
 import { named } from "../views/qkv/score-names.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { View } from "../core/figure/types.js" */
 
@@ -160,7 +160,7 @@ const TITLE = 400;
 const SCALE = 2;
 
 /**
- * @param {Desk} context
+ * @param {PageServices} context
  * @param {Kind[]} [kinds]  fewer without a server
  */
 export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html"]) {
@@ -180,7 +180,7 @@ export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json",
   });
 }
 
-/** @param {Desk["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
+/** @param {PageServices["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
 const wordings = (t) => ({
   png: { name: "PNG", says: t("the picture, for slides") },
   svg: { name: "SVG", says: t("the picture, to scale and edit") },
@@ -191,7 +191,7 @@ const wordings = (t) => ({
   html: { name: "HTML", says: t("a handout: opens anywhere, without a network") },
 });
 
-/** @param {Desk} context @param {Exclude<Kind, "pdf">} kind @returns {Promise<Blob>} */
+/** @param {PageServices} context @param {Exclude<Kind, "pdf">} kind @returns {Promise<Blob>} */
 async function make(context, kind) {
   if (kind === "png") return pixels(drawn(context));
   if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });
@@ -234,7 +234,7 @@ const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { ty
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 
-/** @param {Desk} context  The page's own words, and no address: a picture is shown to others. */
+/** @param {PageServices} context  The page's own words, and no address: a picture is shown to others. */
 function drawn(context) {
   const { store, t, theme } = context;
   const page = store.get();

@@ -11,7 +11,7 @@ import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 import { bindMap } from "./model-map.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { Page } from "../core/store/store.js" */
 
 // Small controls in place of the map: step to another layer or head, and a menu of kinds of
@@ -19,7 +19,7 @@ import { bindMap } from "./model-map.js";
 
 /**
  * One step back or forward, cyclically.
- * @param {Pick<Desk, "store">} desk
+ * @param {Pick<PageServices, "store">} services
  */
 export function bindSteppers({ store }) {
   for (const axis of /** @type {const} */ (["layer", "head"])) {
@@ -32,7 +32,7 @@ export function bindSteppers({ store }) {
   }
 }
 
-/** @param {Desk["store"]} store @param {"layer" | "head"} axis @param {number} by */
+/** @param {PageServices["store"]} store @param {"layer" | "head"} axis @param {number} by */
 export function step(store, axis, by) {
   const { model, link } = store.get();
   const count = model ? extent(model, link.block)[`${axis}s`] : 0;
@@ -41,7 +41,7 @@ export function step(store, axis, by) {
 
 /**
  * A menu of the kinds of attention that the view can show; hidden if there is only one.
- * @param {Desk} desk
+ * @param {PageServices} services
  */
 export function bindKinds({ store, t }) {
   const menu = /** @type {HTMLSelectElement} */ (find("#kind"));
@@ -61,7 +61,7 @@ export function bindKinds({ store, t }) {
 
 /** @typedef {"layer" | "head"} Which */
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindPickers(context) {
   const { store, t } = context;
   const layers = bindMap(context, () => show({ layer: true }));

@@ -23,7 +23,7 @@ import { row as vector } from "../lib/vectors.js";
 import { createCalculation } from "./calculation.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Reading } from "../core/store/heatmap-data.js" */
 /** @import { Scoring } from "../core/compute/scoring.js" */
@@ -174,7 +174,7 @@ const TOP = 5;
  */
 const CHANGED = 1e-3;
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindInspector(context) {
   const { store } = context;
   const calculation = createCalculation(context, find("#row"));
@@ -211,7 +211,7 @@ function move(store, direction) {
   store.go({ query, key });
 }
 
-/** @param {Desk} context @param {ReturnType<typeof createCalculation>} calculation */
+/** @param {PageServices} context @param {ReturnType<typeof createCalculation>} calculation */
 function fill(context, calculation) {
   const { store, t, figure } = context;
   const page = store.get();
@@ -303,7 +303,7 @@ function compute(page, { rows, cols }, pair) {
 }
 
 /**
- * @param {Desk} context
+ * @param {PageServices} context
  * @param {Known | null} calculated
  * @param {number} weight  the model's weight
  */

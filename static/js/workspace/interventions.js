@@ -16,7 +16,7 @@ import { view } from "../views/index.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 
 /** @param {Context} context */
 export function bindChanges(context) {
@@ -116,7 +116,7 @@ function named({ store, phrase, t }, change) {
 
 /** @typedef {"head" | "edge" | "token"} Which */
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindChangeButtons(context) {
   const { store } = context;
   const { on, toggle, fixed } = editModel(context);
@@ -161,7 +161,7 @@ export function bindChangeButtons(context) {
 /**
  * What the three buttons do at the pinned pair or, without a pin, the explained one; null if it is
  * not a single head, a single edge, or a token of the sentence.
- * @param {Desk} context
+ * @param {PageServices} context
  * @returns {Record<Which, Change | null>}
  */
 function meant({ store }) {

@@ -11,7 +11,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { Model } from "../core/wire/attentions.js" */
 /** @import { Page } from "../core/store/store.js" */
 
@@ -112,7 +112,7 @@ function cellsOf({ id, rows }, layer) {
 }
 
 /**
- * @param {Pick<Desk, "store" | "t">} desk
+ * @param {Pick<PageServices, "store" | "t">} services
  * @param {() => void} drawn  called when layers have been unfolded, which have no picture yet
  * @param {HTMLElement} [map]  a fieldset with a legend; absent: the page's own
  * @param {string} [name]  of its radio buttons

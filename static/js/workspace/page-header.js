@@ -8,10 +8,10 @@ import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindTitleAndLanguage({ store, format }) {
   const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
   const name = document.title;
@@ -34,7 +34,7 @@ export function bindTitleAndLanguage({ store, format }) {
 // Choose the model: those that translate, and those of the zoo, grouped by task.
 
 /**
- * @param {Desk} context
+ * @param {PageServices} context
  * @param {() => Promise<ModelInfo[]>} models  all models being served, the default first
  */
 export function bindModelMenu({ store, t }, models) {
@@ -99,7 +99,7 @@ export const notices = () => ({
   retry: find("#retry"),
 });
 
-/** @param {import("./view-tabs.js").Desk} desk */
+/** @param {import("./view-tabs.js").PageServices} services */
 export function bindProblems({ store, figure }) {
   function show() {
     const { status, problem } = store.get();

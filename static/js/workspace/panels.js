@@ -12,9 +12,9 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 
-/** @param {Desk} desk */
+/** @param {PageServices} services */
 export function bindSheets({ store, t }) {
   const views = sheet("#views");
   sheet("#rail");
@@ -51,8 +51,8 @@ function sheet(selector) {
 
 /**
  * The sentence and its translation in one line until tapped.
- * @param {Desk["store"]} store
- * @param {Desk["t"]} t
+ * @param {PageServices["store"]} store
+ * @param {PageServices["t"]} t
  */
 function bindBand(store, t) {
   const band = find(".band");
@@ -87,7 +87,7 @@ function bindBand(store, t) {
 
 // A view's options behind a button: in views that hide them, and on a phone in all views.
 
-/** @param {import("./view-tabs.js").Desk} desk */
+/** @param {import("./view-tabs.js").PageServices} services */
 export function bindOptions({ store, t, figure }) {
   const root = document.documentElement;
   const button = find("#options");

@@ -19,7 +19,7 @@ import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Candidate, Predicted } from "../core/compute/predictions.js" */
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 /** @import { Page, Store } from "../core/store/store.js" */
 
 // What a click on a candidate changes: the text or, in a chat, the answer, which is the prefix of what
@@ -142,7 +142,7 @@ const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.
 /** The number of candidates shown. */
 const SHOWN = 6;
 
-/** @param {Desk} desk */
+/** @param {PageServices} services */
 export function bindPredictions({ store, source, t, phrase, announce }) {
   const side = find("#predictions");
   const [line, act, take] = ["#continuation", "#write-on", "#take-over"].map((id) => find(id));

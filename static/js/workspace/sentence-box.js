@@ -10,7 +10,7 @@ import { taskTakes } from "../core/store/zoo-names.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
 import { markCutOff } from "./token-chips.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 
 /**
  * Remove what belonged to the previous sentence: its target, prefix and padding.
@@ -18,7 +18,7 @@ import { markCutOff } from "./token-chips.js";
  */
 const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: withoutPrefix(decode) });
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindSentence({ store, figure, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
@@ -81,7 +81,7 @@ export function bindSentence({ store, figure, t }) {
   show();
 }
 
-/** @param {import("../core/store/store.js").Store} store @param {Desk["t"]} t */
+/** @param {import("../core/store/store.js").Store} store @param {PageServices["t"]} t */
 function offer(store, t) {
   const { model, link: now } = store.get();
   find("#examples").replaceChildren();

@@ -9,14 +9,14 @@ import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 import { step } from "./head-pickers.js";
 
-/** @import { Desk } from "./view-tabs.js" */
+/** @import { PageServices } from "./view-tabs.js" */
 
 const KEPT = "single-keys";
 /** Elements that use letters or arrows themselves. */
 const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
 const TAKES_ARROWS = "input, textarea, select, [role=application], [role=grid], [tabindex='0']";
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindKeys(context) {
   const { store } = context;
   const box = /** @type {HTMLInputElement} */ (find("#single-keys"));
@@ -57,7 +57,7 @@ export function bindKeys(context) {
 
 /**
  * Go to the next or previous view.
- * @param {Desk} context
+ * @param {PageServices} context
  * @param {number} by
  */
 function turn({ store, figure, announce, t }, by) {
@@ -87,7 +87,7 @@ function remember(value) {
 
 // The help: keys, and how to read each view. It opens at the current view.
 
-/** @param {Desk} context */
+/** @param {PageServices} context */
 export function bindHelp({ store, figure, t }) {
   const panel = /** @type {HTMLDialogElement} */ (find("#help-panel"));
 

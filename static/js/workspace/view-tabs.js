@@ -18,14 +18,14 @@ import { OPTIONS, view, whyNot } from "../views/index.js";
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /**
- * @typedef {object} Office
+ * @typedef {object} PageAdditions
  * @property {import("../views/create-figure.js").Figure} figure  the page's figure
  * @property {import("../core/wire/api.js").Api} api
  * @property {import("../core/figure/types.js").PageContext["onTheme"]} onTheme
  * @property {() => void} restyle  to be called after the page's colours or sizes have changed
  * @property {(link: import("../core/store/link.js").State) => string} format  a link as a query string
  */
-/** @typedef {import("../core/figure/types.js").Context & Office} Desk */
+/** @typedef {import("../core/figure/types.js").Context & PageAdditions} PageServices */
 
 // Why a model does not support something: the reasons of the API, in the reader's language.
 
@@ -99,7 +99,7 @@ function bindUnfrozen({ store, t }) {
 
 // A note above a view that replaces one that is not offered.
 
-/** @param {Desk} desk */
+/** @param {PageServices} services */
 function bindUnoffered({ store, t }) {
   const line = h("p", { className: "not-offered", role: "status", hidden: true });
   find(".saying").before(line);
@@ -157,12 +157,12 @@ function bindScreen({ resize }) {
   window.addEventListener("resize", resize);
 }
 
-/** @param {Desk} desk */
-export function bindStage(desk) {
-  bindUnfrozen(desk);
-  bindUnoffered(desk);
-  bindScreen(desk.figure);
-  tabs(desk);
+/** @param {PageServices} services */
+export function bindStage(services) {
+  bindUnfrozen(services);
+  bindUnoffered(services);
+  bindScreen(services.figure);
+  tabs(services);
 }
 
 /**
@@ -177,7 +177,7 @@ function surround({ id, frame: { rail, inspector, caption, folds } }) {
   dataset.caption = caption ? "yes" : "no";
 }
 
-/** The offered views in groups, each with its purpose. @param {Desk} desk */
+/** The offered views in groups, each with its purpose. @param {PageServices} services */
 function tabs({ store, t, figure }) {
   const place = find("#views");
   const legend = find("legend", place);
@@ -186,8 +186,8 @@ function tabs({ store, t, figure }) {
     const before = place.querySelector(":checked");
     const open = view(store.get().link.view).id;
     const offer = figure.offer();
-    const groups = GROUPS.map((one) => ({ ...one, views: one.views.filter((view) => offer.includes(view) || absent(view, offer)) }));
-    render(place, legend, groups.map((one) => one.views.some((view) => offer.includes(view)) && group(one, open, offer)));
+    const groups = GROUPS.map((viewGroup) => ({ ...viewGroup, views: viewGroup.views.filter((view) => offer.includes(view) || absent(view, offer)) }));
+    render(place, legend, groups.map((viewGroup) => viewGroup.views.some((view) => offer.includes(view)) && group(viewGroup, open, offer)));
     const now = place.querySelector(":checked");
     if (now && now !== before) reveal(place, /** @type {Element} */ (now.closest("label")));
   }
@@ -242,9 +242,9 @@ function reveal(list, label) {
  * @param {import("../core/wire/api.js").Api} api
  * @param {{messages?: import("../lib/i18n.js").Messages, plotly?: string}} [words]  of
  *   `createPageContext`
- * @returns {Desk}
+ * @returns {PageServices}
  */
-export function createDesk(plan, api, words) {
+export function createPageServices(plan, api, words) {
   const page = createPageContext(window, { ...words, live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);
   const figure = createFigure({

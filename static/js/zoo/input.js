@@ -24,7 +24,7 @@ const USUAL = { length: 6, seed: 1 };
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {import("./link.js").Zoo} zoo
- * @param {{draw: (length: number) => void, ask: (source: string) => void}} desk
+ * @param {{draw: (length: number) => void, ask: (source: string) => void}} listener
  */
 export function bindInput({ t }, zoo, { draw, ask }) {
   const form = /** @type {HTMLFormElement} */ (find("#ask"));
@@ -87,7 +87,7 @@ const plain = (text) => text.replace(/\s/g, "").toLowerCase();
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {Zoo} zoo
- * @param {{get: () => ZooState, change: (next: ZooState) => void}} desk
+ * @param {{get: () => ZooState, change: (next: ZooState) => void}} listener
  */
 export function bindChoices({ t }, zoo, { get, change }) {
   const root = find("#choices");

@@ -14,7 +14,7 @@ import { placeOf } from "../core/wire/attentions.js";
  * @property {string} task
  * @property {string[]} models  by name, in the order of the task's models
  * @property {string} source  "": draw an example
- * @property {Record<string, At>} at  by model; a model without an entry shows its best head
+ * @property {Record<string, At>} headsByModel  by model; a model without an entry shows its best head
  */
 
 /** Number of models shown at first. */
@@ -28,8 +28,8 @@ const START = { task: "reverse", models: ["reverse", "reverse-rotary"] };
  * @returns {Zoo}
  */
 export function joined({ tasks, models }, infos) {
-  const known = Object.fromEntries(infos.map((info) => [info.id, info]));
-  return { tasks, models: models.filter(({ id }) => known[id]).map((one) => ({ ...one, info: known[one.id] })) };
+  const infoById = Object.fromEntries(infos.map((info) => [info.id, info]));
+  return { tasks, models: models.filter(({ id }) => infoById[id]).map((model) => ({ ...model, info: infoById[model.id] })) };
 }
 
 /**
@@ -38,49 +38,49 @@ export function joined({ tasks, models }, infos) {
  * @returns {ZooState}  a valid state; whatever does not exist is left out
  */
 export function parse(query, zoo) {
-  const said = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   const tasks = new Set(zoo.models.map(({ task }) => task));
-  const asked = said.get("task") ?? START.task;
-  const task = tasks.has(asked) ? asked : (zoo.models[0]?.task ?? "");
-  const wanted = said.get("models")?.split(",") ?? (said.has("task") ? [] : START.models);
-  const state = chosen(zoo, task, wanted);
-  const at = (said.get("at") ?? "").split(",").map((one) => read(one, zoo));
-  return { ...state, source: said.get("source") ?? "", at: Object.fromEntries(at.filter((one) => one !== null)) };
+  const requestedTask = parameters.get("task") ?? START.task;
+  const task = tasks.has(requestedTask) ? requestedTask : (zoo.models[0]?.task ?? "");
+  const requestedModels = parameters.get("models")?.split(",") ?? (parameters.has("task") ? [] : START.models);
+  const state = chosen(zoo, task, requestedModels);
+  const places = (parameters.get("at") ?? "").split(",").map((text) => read(text, zoo));
+  return { ...state, source: parameters.get("source") ?? "", headsByModel: Object.fromEntries(places.filter((entry) => entry !== null)) };
 }
 
 /**
  * A task with the requested models, or its first ones.
  * @param {Zoo} zoo
  * @param {string} task
- * @param {string[]} [wanted]
+ * @param {string[]} [requested]
  * @returns {ZooState}
  */
-export function chosen(zoo, task, wanted = []) {
-  const names = zoo.models.filter((one) => one.task === task).map(({ name }) => name);
-  const there = names.filter((name) => wanted.includes(name));
-  return { task, models: there.length ? there : names.slice(0, FIRST), source: "", at: {} };
+export function chosen(zoo, task, requested = []) {
+  const names = zoo.models.filter((model) => model.task === task).map(({ name }) => name);
+  const existing = names.filter((name) => requested.includes(name));
+  return { task, models: existing.length ? existing : names.slice(0, FIRST), source: "", headsByModel: {} };
 }
 
 /** @param {string} text  "sort:encoder.1.self.2" @param {Zoo} zoo @returns {[string, At] | null} */
 function read(text, zoo) {
   const [, name, place, digits] = /^([\w-]+):([\w.]+)\.(\d+)$/.exec(text) ?? [];
-  const model = zoo.models.find((one) => one.name === name);
+  const model = zoo.models.find((model) => model.name === name);
   const head = Number(digits);
-  const there = model?.info.attentions.find((one) => one.place === place);
-  return there && head < there.heads ? [name, { place, head }] : null;
+  const attention = model?.info.attentions.find((attention) => attention.place === place);
+  return attention && head < attention.heads ? [name, { place, head }] : null;
 }
 
 /** @param {ZooState} state @returns {string}  a query string without "?" */
-export function format({ task, models, source, at }) {
+export function format({ task, models, source, headsByModel }) {
   const query = new URLSearchParams({ task, models: models.join(",") });
   if (source) query.set("source", source);
-  const heads = models.filter((name) => at[name]).map((name) => `${name}:${at[name].place}.${at[name].head}`);
+  const heads = models.filter((name) => headsByModel[name]).map((name) => `${name}:${headsByModel[name].place}.${headsByModel[name].head}`);
   if (heads.length) query.set("at", heads.join(","));
   return query.toString();
 }
 
 /** The seed that is served. @param {ZooModel} model */
-export const shipped = ({ seeds }) => seeds.find((one) => one.shipped) ?? seeds[0];
+export const shipped = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seeds[0];
 
 /**
  * All heads in the order in which they run, with how often the largest weight of each is on a token
@@ -90,9 +90,9 @@ export const shipped = ({ seeds }) => seeds.find((one) => one.shipped) ?? seeds[
  *   answer
  */
 export function heads(model) {
-  const { looks } = shipped(model);
+  const { looks: shares } = shipped(model);
   return model.info.attentions.flatMap(({ place, heads: count }) =>
-    Array.from({ length: count }, (_, head) => ({ place, head, share: looks[place]?.[head] ?? null })),
+    Array.from({ length: count }, (_, head) => ({ place, head, share: shares[place]?.[head] ?? null })),
   );
 }
 
@@ -113,11 +113,11 @@ export function linked({ info }, { place, head }) {
  * The link to the workspace with the same text, model and head.
  * @param {ZooModel} model
  * @param {string} source
- * @param {At} at
+ * @param {At} headPlace
  * @param {string} lang
  */
-export function workspace(model, source, at, lang) {
-  const { block, layer, head } = linked(model, at);
+export function workspace(model, source, headPlace, lang) {
+  const { block, layer, head } = linked(model, headPlace);
   const query = { model: model.id, source, view: "attention", block, layer: String(layer), head: String(head), lang };
   return `/?${new URLSearchParams(query)}`;
 }

@@ -11,32 +11,32 @@ import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 /** @import { ZooModel, At } from "./link.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
-/** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} Desk  pick: heads by model */
+/** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} ZooPage  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
-/** @param {PageContext} page @param {import("../core/store/data-sources.js").Source} source @param {Desk} desk */
-export function createPanels(page, source, desk) {
+/** @param {PageContext} page @param {import("../core/store/data-sources.js").Source} source @param {ZooPage} zooPage */
+export function createPanels(page, source, zooPage) {
   const root = find("#panels");
   /** @type {Map<string, Panel>} */
   const panels = new Map();
   return {
-    /** @param {ZooModel[]} models @param {Record<string, At>} at @param {ZooExampleReply} example */
-    show(models, at, example) {
+    /** @param {ZooModel[]} models @param {Record<string, At>} places @param {ZooExampleReply} example */
+    show(models, places, example) {
       for (const [name, panel] of panels) {
-        if (models.some((one) => one.name === name)) continue;
+        if (models.some((model) => model.name === name)) continue;
         panel.destroy();
         panels.delete(name);
       }
       const picked = (/** @type {string} */ name) => (/** @type {At | null} */ head) => {
-        const { [name]: _, ...others } = at;
-        desk.pick(head ? { ...others, [name]: head } : others);
+        const { [name]: _, ...otherPlaces } = places;
+        zooPage.pick(head ? { ...otherPlaces, [name]: head } : otherPlaces);
       };
       for (const model of models) {
         const { name } = model;
-        const panel = panels.get(name) ?? createPanel(page, source, model, desk.lang);
+        const panel = panels.get(name) ?? createPanel(page, source, model, zooPage.lang);
         panels.set(name, panel);
         root.append(panel.element); // in the order of the models
-        panel.show(at[name] ?? null, example, picked(name));
+        panel.show(places[name] ?? null, example, picked(name));
       }
     },
   };
@@ -55,7 +55,7 @@ function createPanel(page, source, model, lang) {
   const answer = h("p", { className: "says", role: "status" });
   const select = h("select", {});
   const caption = h("p", { className: "caption" });
-  const looks = h("p", { className: "note" });
+  const note = h("p", { className: "note" });
   const view = h("div", {});
   const element = h(
     "article",
@@ -65,7 +65,7 @@ function createPanel(page, source, model, lang) {
     h("label", { className: "option menu" }, h("span", {}, t("Head")), select),
     caption,
     view,
-    looks,
+    note,
   );
   const store = storeOf(linkTo({ model: model.id, lang, view: "attention" }));
   /** @type {ZooExampleReply | null} */
@@ -87,20 +87,20 @@ function createPanel(page, source, model, lang) {
       el("b", { lang: "en", className: "answer" }, trace.output.text || "–"),
       el("span", {}, right ? t("correct") : t("wrong")),
     );
-    render(looks, right && told(store.get(), example, t));
+    render(note, right && hitSentence(store.get(), example, t));
   }
   store.subscribe(({ trace, status, link }) => [trace, trace?.tensors, status, link], judge);
 
   return {
     element,
-    /** @param {At | null} at @param {ZooExampleReply} shown @param {(head: At | null) => void} pick */
-    show(at, shown, pick) {
-      [example, picked] = [shown, pick];
-      const head = at ?? best(model);
+    /** @param {At | null} place @param {ZooExampleReply} newExample @param {(head: At | null) => void} pick */
+    show(place, newExample, pick) {
+      [example, picked] = [newExample, pick];
+      const head = place ?? best(model);
       render(select, options(model, t));
-      select.value = at ? `${at.place}.${at.head}` : "";
-      open.setAttribute("href", workspace(model, shown.source, head, lang));
-      store.go({ source: shown.source, ...linked(model, head), ...pinned(model, head, shown) });
+      select.value = place ? `${place.place}.${place.head}` : "";
+      open.setAttribute("href", workspace(model, newExample.source, head, lang));
+      store.go({ source: newExample.source, ...linked(model, head), ...pinned(model, head, newExample) });
       // Only after it is in the page and has a width.
       if (!figure) {
         figure = createFigure({ root: view, store, source, page, caption, measure });
@@ -130,9 +130,9 @@ const measure = (element) => {
  * @param {At} head
  * @param {ZooExampleReply} example
  */
-function pinned({ info }, { place }, { looks }) {
+function pinned({ info }, { place }, { looks: lookedAt }) {
   const sides = attentionAt(info, place);
-  const [row] = sides && !between(sides) ? Object.keys(looks[sides.query] ?? {}) : [];
+  const [row] = sides && !between(sides) ? Object.keys(lookedAt[sides.query] ?? {}) : [];
   return { query: row === undefined ? null : Number(row), key: null };
 }
 
@@ -156,7 +156,7 @@ function options(model, t) {
     el(
       "optgroup",
       { key: place, label: t("{block}, layer {n}", { block: blockName(placeOf(model.info, place)?.block ?? place, t), n: layer + 1 }) },
-      all.filter((one) => one.place === place).map((one) => el("option", { key: one.head, value: `${place}.${one.head}` }, named(one))),
+      all.filter((entry) => entry.place === place).map((entry) => el("option", { key: entry.head, value: `${place}.${entry.head}` }, named(entry))),
     ),
   );
   const { block, layer } = linked(model, top);
@@ -170,21 +170,21 @@ function options(model, t) {
  * @param {ZooExampleReply} example
  * @param {PageContext["t"]} t
  */
-function told({ trace, model, link }, example, t) {
+function hitSentence({ trace, model, link }, example, t) {
   const matrix = trace && attention(model, trace, link);
   const { query, key } = blockOf(model, link.block);
   const rows = Object.entries((key === typed(model) && example.looks[query]) || {});
-  const wanted = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
-  if (!matrix || !wanted.length) return "";
-  const hits = wanted.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));
-  if (wanted.length === 1) return hits.length ? t("It looks most at the right token.") : t("It does not look most at the right token.");
-  return t("It looks most at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: wanted.length });
+  const measuredRows = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
+  if (!matrix || !measuredRows.length) return "";
+  const hits = measuredRows.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));
+  if (measuredRows.length === 1) return hits.length ? t("It looks most at the right token.") : t("It does not look most at the right token.");
+  return t("It looks most at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: measuredRows.length });
 }
 
 /** @param {import("../core/wire/wire.js").Matrix} matrix @param {number} row */
 function strongest({ values, cols }, row) {
-  let most = 0;
+  let largest = 0;
   for (let col = 1; col < cols; col++)
-    if (!(values[row * cols + col] <= values[row * cols + most])) most = col;
-  return most;
+    if (!(values[row * cols + col] <= values[row * cols + largest])) largest = col;
+  return largest;
 }

@@ -6,7 +6,7 @@
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @import { Desk } from "../../workspace/view-tabs.js" */
+/** @import { PageServices } from "../../workspace/view-tabs.js" */
 
 // The glossary: one source for the page and the docs.
 
@@ -29,7 +29,7 @@ const HOVER_DELAY = 400;
 const STAY = 250;
 const TERM = "[data-term]";
 
-/** @param {Desk} desk */
+/** @param {PageServices} services */
 export function bindGlossary({ api, store }) {
   const { glossary: url = "" } = find("#workspace").dataset;
   const lang = store.get().link.lang;

@@ -19,7 +19,7 @@ import { connectionProblem, json, tensors } from "./reply.js";
 /** @typedef {Omit<RoomReply, "pointer"> & {pointer: Pointer | null}} RoomState */
 /** @typedef {QuestionReply["entry"]} Entry  how a question is answered */
 /** @typedef {QuestionReply["stage"]} Stage */
-/** @typedef {RoomCreated & {driver?: boolean}} Seat  driver: the key can only present */
+/** @typedef {RoomCreated & {driver?: boolean}} RoomAccess  driver: the key can only present */
 /** @typedef {{member: string | null, exploring: boolean}} Reader  member: null for a screen */
 
 const JSON_TYPE = "application/json";
