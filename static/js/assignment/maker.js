@@ -68,7 +68,7 @@ async function withTruth(page, api, question) {
  * @property {import("../core/store/kept-collections.js").Kept[]} collections
  */
 
-const [MOST, MOST_TITLE, MOST_NOTE] = [50, 200, 2000];
+const [MAX_QUESTIONS, MAX_TITLE, MAX_NOTE] = [50, 200, 2000];
 
 /** @param {Plan} plan */
 export function createMaker({ page, api, lang, root, menu, collections }) {
@@ -94,7 +94,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
       title ||= reply.title;
       link = "";
       const fresh = reply.questions.filter((question) => !questions.some((existing) => JSON.stringify(existing) === JSON.stringify(question)));
-      questions = [...questions, ...fresh].slice(0, MOST);
+      questions = [...questions, ...fresh].slice(0, MAX_QUESTIONS);
       message = fresh.length === 1 ? t("1 question added.") : fresh.length ? t("{n} questions added.", { n: fresh.length }) : t("There is no other question in it.");
       announce(message);
       for (const question of fresh) void describe(question);
@@ -168,8 +168,8 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
     return el(
       "form",
       { key: "form", className: "making", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), void make()) },
-      el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", required: true, maxLength: MOST_TITLE, value: title, autocomplete: "off", oninput: typed((text) => (title = text)) })),
-      el("label", { key: "note" }, el("span", {}, t("Note to the students (optional)")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: note, oninput: typed((text) => (note = text)) })),
+      el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", required: true, maxLength: MAX_TITLE, value: title, autocomplete: "off", oninput: typed((text) => (title = text)) })),
+      el("label", { key: "note" }, el("span", {}, t("Note to the students (optional)")), el("textarea", { rows: 2, maxLength: MAX_NOTE, value: note, oninput: typed((text) => (note = text)) })),
       el("fieldset", { key: "reveal" }, el("legend", {}, t("The model’s answers are shown")), choice("end", t("at the end, once all answers are sent")), choice("each", t("after each question"))),
       el("label", { key: "nicknames", className: "check" }, el("input", { type: "checkbox", checked: nicknames, onchange: (/** @type {any} */ { target }) => (nicknames = target.checked) }), el("span", {}, t("Ask for a nickname, which is in the table of the answers"))),
       el("p", { key: "make" }, el("button", { type: "submit", className: "button strong", "aria-disabled": String(busy), disabled: !title.trim() }, t("Create the assignment"))),

@@ -162,7 +162,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   /** Saved by someone else since. @type {CollectionReply | null} */
   let newer = null;
   let [busy, sure, message, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
-  const askServer = oneAtATime((now) => {
+  const askServer = createRequestLock((now) => {
     busy = now;
     if (now) draw();
   });

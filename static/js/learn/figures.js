@@ -197,7 +197,7 @@ async function ofModel(services, element) {
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });
   const root = h("div", {});
-  const share = linkOfShare(services, element, () => ({ state: stateOf(store.get(), OPTIONS), ...beside(store.get(), view(store.get().link.view)) }));
+  const share = linkOfShare(services, element, () => ({ state: stateOf(store.get(), OPTIONS), ...additionalContents(store.get(), view(store.get().link.view)) }));
   const { rows } = element.dataset;
   const map = rows ? [createFollowedMap({ store, t: page.t }, rows.split(" ").map(Number))] : [];
   const body = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
@@ -234,7 +234,7 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
     return { initial: parse(link, OPTIONS), source: server };
   }
   const once = { ...api, readShare: async () => share };
-  return { initial: stated(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
+  return { initial: stateOfShare(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
 }
 
 /** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */

@@ -7,7 +7,7 @@ import { debounce } from "../lib/timing.js";
 // Tab key brings them back.
 
 /** Milliseconds without a movement after which the buttons fade. */
-const REST = 3_000;
+const FADE_AFTER = 3_000;
 
 /**
  * @param {import("../lib/i18n.js").Translate} t
@@ -29,7 +29,7 @@ export function createPresentingBar(t, { turn, leave, notes, place = [] }) {
     notes,
     h("button", { type: "button", className: "button quiet", onclick: leave }, t("Leave (Esc)")),
   );
-  const fade = settle(() => bar.classList.add("resting"), REST);
+  const fade = debounce(() => bar.classList.add("resting"), FADE_AFTER);
 
   function wake() {
     bar.classList.remove("resting");

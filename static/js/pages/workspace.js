@@ -2,7 +2,7 @@
 
 import { createApi } from "../core/wire/api.js";
 import { attentionAt, place } from "../core/wire/attentions.js";
-import { thumbnails } from "../core/compute/glimpses.js";
+import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { bindStage, createPageServices } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";

@@ -15,7 +15,7 @@ import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
 // The form of a question of the teacher's own, whose answer is a number.
 
-const MOST = 300;
+const MAX_LETTERS = 300;
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
@@ -23,7 +23,7 @@ const MOST = 300;
  */
 function createNumberForm({ t }, ask) {
   const field = (/** @type {string} */ label, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": label, placeholder: label, ...props });
-  const words = field(t("Your question"), { maxLength: MOST, required: true });
+  const words = field(t("Your question"), { maxLength: MAX_LETTERS, required: true });
   const right = field(t("Right number"), { inputMode: "decimal", required: true });
   const within = field(t("May be off by"), { inputMode: "decimal" });
   const wrong = h("p", { className: "wrong", role: "alert", hidden: true }, t("Not a number. Write 0.5, −2 or 1/3."));

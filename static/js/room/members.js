@@ -159,7 +159,7 @@ function named(t, { kind, minutes = 1, own: isOwnNetwork, came = [0, 0] }) {
 /** @typedef {{seq: number, at: number, link: string}} PresentedLink  at: in seconds */
 
 /** The most items of a collection. */
-const MOST = 50;
+const MAX_ITEMS = 50;
 const HOME = "http://room";
 /** What a field of a formula may hold in a link of a collection (app/answers/figure_states.py). */
 const NUMBER = /^[\d,. ]{1,20}$/;
@@ -184,7 +184,7 @@ export function recorded(states, collections = {}) {
     if (last?.key !== item.key) items.push({ ...item, at: since, seconds });
     else if (seconds >= last.seconds) Object.assign(last, { ...item, seconds });
   });
-  const longest = new Set([...items].sort((a, b) => b.seconds - a.seconds).slice(0, MOST));
+  const longest = new Set([...items].sort((a, b) => b.seconds - a.seconds).slice(0, MAX_ITEMS));
   return items.filter((item) => longest.has(item)).map(({ link, at: time }) => ({ link, at: time }));
 }
 

@@ -9,7 +9,7 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
-const MOST = 8;
+const MAX_ROOMS = 8;
 /** Without storage, what is remembered until the page is left. @type {Map<string, string>} */
 const memory = new Map();
 
@@ -56,7 +56,7 @@ export function ownRooms() {
 /** @param {RoomCreated} room */
 export function rememberRoom(room) {
   const otherRooms = ownRooms().filter(({ code }) => code !== room.code);
-  write("localStorage", ROOMS, JSON.stringify([room, ...otherRooms].slice(0, MOST)));
+  write("localStorage", ROOMS, JSON.stringify([room, ...otherRooms].slice(0, MAX_ROOMS)));
 }
 
 /** @param {string} code */

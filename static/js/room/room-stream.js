@@ -8,7 +8,7 @@ import { failure } from "../core/wire/problem.js";
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
 
 /** In milliseconds: until the first event; without a sign of life; before trying again, first and at most. */
-const [HELLO, SILENCE, FIRST, MOST] = [3_000, 40_000, 500, 8_000];
+const [HELLO, SILENCE, FIRST_WAIT, LONGEST_WAIT] = [3_000, 40_000, 500, 8_000];
 /** Kinds of problems of a room that lets nobody in at present. */
 export const SHUT = new Set(["room-full", "room-closed"]);
 /** Kinds of problems after which trying again is of no use. */
@@ -68,19 +68,19 @@ export function createRoomStream(api, code, reader, { hear, failed, ended }) {
 
   /** @param {AbortSignal} signal */
   async function run(signal) {
-    for (let wait = FIRST; !signal.aborted; wait = Math.min(wait * 2, MOST)) {
+    for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
       const before = seq;
       try {
         if (polls) take(await api.roomState(code, reader(), { since: seq, signal }));
         else await listen(signal);
-        wait = FIRST;
+        wait = FIRST_WAIT;
       } catch (error) {
         if (signal.aborted) return;
         const problem = failure(error);
         failed(problem);
         if (FINAL.has(problem.kind)) return void ended();
       }
-      if (polls && seq > before) wait = FIRST / 2;
+      if (polls && seq > before) wait = FIRST_WAIT / 2;
       else await pause(wait * (0.5 + Math.random()), signal);
     }
   }

@@ -11,9 +11,6 @@ import { bindSharePanel, day } from "./share-panel.js";
 /** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Made } from "./share-panel.js" */
 
-/** The kinds of predictions that the numbers of a share can answer. */
-const ASKED = ["looks", "head", "next", "row"];
-
 /** @param {PageServices} context */
 export function bindShare(context) {
   const { store, t, api } = context;

@@ -13,7 +13,7 @@ import { fresh, placeOf } from "./live-run.js";
 /** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
 
 /** The number of cached traces, so that moving the slider back needs no request. */
-const KEPT = 200;
+const MAX_TRACES = 200;
 
 /**
  * A source that returns the trace put into it.
@@ -74,7 +74,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
       return failed(reply);
     }
     cachedTraces.set(key, reply);
-    if (cachedTraces.size > KEPT) cachedTraces.delete(/** @type {string} */ (cachedTraces.keys().next().value));
+    if (cachedTraces.size > MAX_TRACES) cachedTraces.delete(/** @type {string} */ (cachedTraces.keys().next().value));
     put(model, reply);
   }
 

@@ -137,7 +137,7 @@ export function reached({ snapshots }, share) {
  * In milliseconds: the interval between redraws, and the first and the longest delay before
  * reconnecting.
  */
-const [PACE, FIRST, MOST] = [200, 500, 10_000];
+const [PACE, FIRST_WAIT, LONGEST_WAIT] = [200, 500, 10_000];
 
 /**
  * @param {import("../core/wire/api.js").Api} api
@@ -165,7 +165,7 @@ export function createFollower(api, { hear, failed }) {
       controller.abort();
       const { signal } = (controller = new AbortController());
       if (info) run = fresh(info);
-      for (let wait = FIRST; run && !signal.aborted; wait = Math.min(wait * 2, MOST)) {
+      for (let wait = FIRST_WAIT; run && !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
         const { next } = run;
         try {
           await listen(run, signal);
@@ -176,7 +176,7 @@ export function createFollower(api, { hear, failed }) {
           if (!problem.passing) return;
         }
         if (run && over(run)) return redraw.now();
-        if (run && run.next > next) wait = FIRST;
+        if (run && run.next > next) wait = FIRST_WAIT;
         await pause(wait, signal);
       }
     },

@@ -18,11 +18,11 @@ import { remember } from "./kept-models.js";
 
 /** Number fields in the form's second row, and those under More options. */
 const NUMBERS = ["longest", "heads", "learning_rate", "warmup", "label_smoothing", "steps", "seed"];
-const MORE = ["encoder_layers", "decoder_layers", "d_model", "batch", "dropout"];
+const MORE_NUMBERS = ["encoder_layers", "decoder_layers", "d_model", "batch", "dropout"];
 const FRACTIONS = new Set(["learning_rate", "label_smoothing", "dropout"]);
 
 /** @param {string} name */
-const isNumber = (name) => NUMBERS.includes(name) || MORE.includes(name);
+const isNumber = (name) => NUMBERS.includes(name) || MORE_NUMBERS.includes(name);
 
 /** @param {RunsReply} offered @param {Typed} typed */
 const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0];
@@ -98,22 +98,6 @@ const labels = (t) => ({
   dropout: t("Dropout"),
 });
 
-/** @param {Translate} t @param {string[]} names */
-function taskNames(t, names) {
-  /** @type {Record<string, string>} */
-  const labelsByTask = {
-    copy: t("Copy"),
-    reverse: t("Reverse"),
-    shift: t("Shift by two"),
-    sort: t("Sort"),
-    brackets: t("Close the brackets"),
-    addition: t("Add two numbers"),
-    induction: t("What followed the letter?"),
-    who: t("Who is it?"),
-  };
-  return Object.fromEntries(names.map((name) => [name, labelsByTask[name] ?? name]));
-}
-
 /** The unit of lengths. @param {Translate} t @param {string} unit */
 const unitName = (t, unit) => ({ letters: t("letters"), brackets: t("brackets"), digits: t("digits"), nouns: t("nouns") })[unit] ?? unit;
 
@@ -138,7 +122,7 @@ function fields(t, form) {
   return [
     el("div", { key: "mechanisms", className: "options" }, MENUS.map(menu)),
     el("div", { key: "numbers", className: "options" }, NUMBERS.map(typing)),
-    el("details", { key: "more" }, el("summary", {}, t("More options")), el("div", { className: "options" }, MORE.map(typing))),
+    el("details", { key: "more" }, el("summary", {}, t("More options")), el("div", { className: "options" }, MORE_NUMBERS.map(typing))),
     el(
       "div",
       { key: "go", className: "go" },
@@ -221,7 +205,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
 
   async function train() {
     if (busy) return;
-    const bad = [...NUMBERS, ...MORE].find(wrong);
+    const bad = [...NUMBERS, ...MORE_NUMBERS].find(wrong);
     show();
     if (bad) return focus(bad);
     busy = true;

@@ -64,7 +64,7 @@ export function barAt(steps, key, progress) {
  */
 
 /** Milliseconds of a transition, and of the pause after it. */
-const [MOVE, REST] = [900, 700];
+const [MOVE, PAUSE] = [900, 700];
 
 /** @param {Context} context @param {HTMLElement} list  that the bars stand in */
 export function createCalculation({ t, announce }, list) {
@@ -98,8 +98,8 @@ export function createCalculation({ t, announce }, list) {
     let announcedStep = -1;
     const move = (/** @type {number} */ now) => {
       const past = Math.max(0, now - begins); // a frame's time may be before the click
-      const whole = Math.min(Math.floor(past / (MOVE + REST)), LAST);
-      const part = Math.min(Math.max(0, (past % (MOVE + REST)) - REST) / MOVE, 1);
+      const whole = Math.min(Math.floor(past / (MOVE + PAUSE)), LAST);
+      const part = Math.min(Math.max(0, (past % (MOVE + PAUSE)) - PAUSE) / MOVE, 1);
       go(still?.matches || whole === LAST ? whole : whole + part);
       if (whole !== announcedStep) announce(caption.textContent ?? "");
       announcedStep = whole;

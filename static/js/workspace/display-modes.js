@@ -115,7 +115,7 @@ function showSentence({ store }) {
  * The delay of announcements in milliseconds, so that only the last of several quick changes is
  * announced.
  */
-const REST = 300;
+const PAUSE = 300;
 const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
 
 /** @param {Context} context */
@@ -129,7 +129,7 @@ export function bindAnnouncer({ store, announce, t }) {
     announcedText = text;
     const words = news + caption();
     if (words) announce(words);
-  }, REST);
+  }, PAUSE);
   store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
 }
 

@@ -30,7 +30,7 @@ import { view } from "../views/index.js";
 /** @typedef {{from: number, to: number}} Fold  layers that are not drawn, the first and the last of them */
 
 /** So many floors stand on a screen of 720 lines. */
-const MOST = 7;
+const MAX_FLOORS = 7;
 
 /** @param {Model} model @returns {Tower[]}  in the order in which they run */
 export function floors(model) {
@@ -78,7 +78,7 @@ function ranges(numbers) {
  */
 export function folded(layers, present, alsoDrawn = []) {
   const last = layers.length - 1;
-  if (layers.length <= MOST) return layers;
+  if (layers.length <= MAX_FLOORS) return layers;
   const middle = Math.min(Math.max(present, 0), last);
   const drawnLayers = new Set([0, last, middle - 1, middle, middle + 1, ...alsoDrawn]);
   /** @type {(Floor | Fold)[]} */

@@ -140,7 +140,7 @@ function createContinuation(source, changed) {
 const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.special ? "" : token.text);
 
 /** The number of candidates shown. */
-const SHOWN = 6;
+const MAX_CANDIDATES = 6;
 
 /** @param {PageServices} services */
 export function bindPredictions({ store, source, t, phrase, announce }) {
@@ -239,7 +239,7 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
 
 /** @param {Predicted} place  The most probable, and the one that the text has if that is among them. */
 function topCandidates({ candidates, present }) {
-  const first = candidates.slice(0, SHOWN);
+  const first = candidates.slice(0, MAX_CANDIDATES);
   const presentCandidate = candidates.find(({ id }) => id === present);
   return presentCandidate && !first.includes(presentCandidate) ? [...first.slice(0, -1), presentCandidate] : first;
 }

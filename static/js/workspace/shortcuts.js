@@ -11,7 +11,7 @@ import { step } from "./head-pickers.js";
 
 /** @import { PageServices } from "./view-tabs.js" */
 
-const KEPT = "single-keys";
+const STORAGE_KEY = "single-keys";
 /** Elements that use letters or arrows themselves. */
 const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
 const TAKES_ARROWS = "input, textarea, select, [role=application], [role=grid], [tabindex='0']";
@@ -70,7 +70,7 @@ function turn({ store, figure, announce, t }, by) {
 
 function recall() {
   try {
-    return window.localStorage.getItem(KEPT);
+    return window.localStorage.getItem(STORAGE_KEY);
   } catch {
     return null;
   }
@@ -79,7 +79,7 @@ function recall() {
 /** @param {string} value */
 function remember(value) {
   try {
-    window.localStorage.setItem(KEPT, value);
+    window.localStorage.setItem(STORAGE_KEY, value);
   } catch {
     // Without storage, the choice applies until the page is left.
   }

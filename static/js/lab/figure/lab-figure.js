@@ -7,7 +7,7 @@ import { trouble } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
-import { settle, throttle } from "../../lib/timing.js";
+import { debounce, throttle } from "../../lib/timing.js";
 import { invalidCells, request } from "../link.js";
 import { unshuffled } from "../matrices.js";
 import { createChoices } from "./controls.js";

@@ -38,7 +38,7 @@ export function createMatrices(page, { get, change, fixed, idPrefix, offered }) 
   function boxed(name) {
     const grid = numberGrid({
       id: `${idPrefix}-${name}`,
-      name: written(printed(name)),
+      name: formulaText(printed(name)),
       t,
       announce,
       onEdit: (cells, place) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${place}`),

@@ -59,7 +59,7 @@ export function bindPointing(root, { announce }, computed) {
     render(card, origin.terms.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
     card.hidden = false;
     place(root, card, cell);
-    if (aloud) announce(`${origin.terms.map(written).join(" ")} ${result}`);
+    if (aloud) announce(`${origin.terms.map(formulaText).join(" ")} ${result}`);
   }
 
   /** @param {EventTarget | null} target @returns {Pointed | null} */

@@ -47,7 +47,7 @@ export function createSteps(page, { get, change, offered }, idle) {
   /** Steps scrolled out of view. @type {Set<string>} */
   const away = new Set();
   // They are drawn when typing pauses, or when they come into view.
-  const drawRest = settle(() => computed && draw(computed, () => true), idle);
+  const drawRest = debounce(() => computed && draw(computed, () => true), idle);
   list.addEventListener("contentvisibilityautostatechange", (event) => {
     const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
     const { of = "" } = /** @type {HTMLElement} */ (target).dataset;
