@@ -115,7 +115,7 @@ function linkAndDeletion(t, { link, sure, busy }, actions) {
 
 /**
  * @param {Pick<Plan, "page" | "api" | "lang">} plan
- * @param {(found: import("../core/wire/schemas.d.ts").LinkReply) => void} add
+ * @param {(link: import("../core/wire/schemas.d.ts").LinkReply) => void} add
  */
 function createLinkField({ page: { t }, api, lang }, add) {
   const field = h("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, maxLength: 8000, placeholder: "/learn/masks#figure-1" });

@@ -8,13 +8,13 @@ import { placeOf } from "../core/wire/attentions.js";
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @typedef {import("../core/wire/schemas.d.ts").ZooModelReply & {info: ModelInfo}} ZooModel */
 /** @typedef {{tasks: import("../core/wire/schemas.d.ts").ZooTaskReply[], models: ZooModel[]}} Zoo */
-/** @typedef {{place: string, head: number}} At  an attention, and a head of it */
+/** @typedef {{place: string, head: number}} HeadPlace  an attention, and a head of it */
 /**
  * @typedef {object} ZooState
  * @property {string} task
  * @property {string[]} models  by name, in the order of the task's models
  * @property {string} source  "": draw an example
- * @property {Record<string, At>} headsByModel  by model; a model without an entry shows its best head
+ * @property {Record<string, HeadPlace>} headsByModel  by model; a model without an entry shows its best head
  */
 
 /** Number of models shown at first. */
@@ -61,7 +61,7 @@ export function chosen(zoo, task, requested = []) {
   return { task, models: existing.length ? existing : names.slice(0, FIRST), source: "", headsByModel: {} };
 }
 
-/** @param {string} text  "sort:encoder.1.self.2" @param {Zoo} zoo @returns {[string, At] | null} */
+/** @param {string} text  "sort:encoder.1.self.2" @param {Zoo} zoo @returns {[string, HeadPlace] | null} */
 function read(text, zoo) {
   const [, name, place, digits] = /^([\w-]+):([\w.]+)\.(\d+)$/.exec(text) ?? [];
   const model = zoo.models.find((model) => model.name === name);
@@ -86,7 +86,7 @@ export const shipped = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seed
  * All heads in the order in which they run, with how often the largest weight of each is on a token
  * that determines the answer.
  * @param {ZooModel} model
- * @returns {(At & {share: number | null})[]}  null: not measured, because its rows determine no
+ * @returns {(HeadPlace & {share: number | null})[]}  null: not measured, because its rows determine no
  *   answer
  */
 export function heads(model) {
@@ -99,11 +99,11 @@ export function heads(model) {
 /**
  * The head that looks at the right token most often.
  * @param {ZooModel} model
- * @returns {At & {share: number | null}}
+ * @returns {HeadPlace & {share: number | null}}
  */
 export const best = (model) => heads(model).reduce((a, b) => ((b.share ?? -1) > (a.share ?? -1) ? b : a));
 
-/** A head as in a link of the workspace. @param {ZooModel} model @param {At} at */
+/** A head as in a link of the workspace. @param {ZooModel} model @param {HeadPlace} at */
 export function linked({ info }, { place, head }) {
   const { block = "", layer = 0 } = placeOf(info, place) ?? {};
   return { block, layer, head };
@@ -113,7 +113,7 @@ export function linked({ info }, { place, head }) {
  * The link to the workspace with the same text, model and head.
  * @param {ZooModel} model
  * @param {string} source
- * @param {At} headPlace
+ * @param {HeadPlace} headPlace
  * @param {string} lang
  */
 export function workspace(model, source, headPlace, lang) {

@@ -9,9 +9,9 @@ import { changedName } from "../core/store/zoo-names.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
-/** @import { ZooModel, At } from "./link.js" */
+/** @import { ZooModel, HeadPlace } from "./link.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
-/** @typedef {{lang: string, pick: (at: Record<string, At>) => void}} ZooPage  pick: heads by model */
+/** @typedef {{lang: string, pick: (headsByModel: Record<string, HeadPlace>) => void}} ZooPage  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */
 
 /** @param {PageContext} page @param {import("../core/store/data-sources.js").Source} source @param {ZooPage} zooPage */
@@ -20,14 +20,14 @@ export function createPanels(page, source, zooPage) {
   /** @type {Map<string, Panel>} */
   const panels = new Map();
   return {
-    /** @param {ZooModel[]} models @param {Record<string, At>} places @param {ZooExampleReply} example */
+    /** @param {ZooModel[]} models @param {Record<string, HeadPlace>} places @param {ZooExampleReply} example */
     show(models, places, example) {
       for (const [name, panel] of panels) {
         if (models.some((model) => model.name === name)) continue;
         panel.destroy();
         panels.delete(name);
       }
-      const picked = (/** @type {string} */ name) => (/** @type {At | null} */ head) => {
+      const picked = (/** @type {string} */ name) => (/** @type {HeadPlace | null} */ head) => {
         const { [name]: _, ...otherPlaces } = places;
         zooPage.pick(head ? { ...otherPlaces, [name]: head } : otherPlaces);
       };
@@ -70,7 +70,7 @@ function createPanel(page, source, model, lang) {
   const store = storeOf(linkTo({ model: model.id, lang, view: "attention" }));
   /** @type {ZooExampleReply | null} */
   let example = null;
-  /** @type {(head: At | null) => void} */
+  /** @type {(head: HeadPlace | null) => void} */
   let picked = () => {};
   /** @type {ReturnType<typeof createFigure> | null} */
   let figure = null;
@@ -93,7 +93,7 @@ function createPanel(page, source, model, lang) {
 
   return {
     element,
-    /** @param {At | null} place @param {ZooExampleReply} newExample @param {(head: At | null) => void} pick */
+    /** @param {HeadPlace | null} place @param {ZooExampleReply} newExample @param {(head: HeadPlace | null) => void} pick */
     show(place, newExample, pick) {
       [example, picked] = [newExample, pick];
       const head = place ?? best(model);
@@ -127,7 +127,7 @@ const measure = (element) => {
 /**
  * For self-attention, pin the row that the task is about, such as "it".
  * @param {ZooModel} model
- * @param {At} head
+ * @param {HeadPlace} head
  * @param {ZooExampleReply} example
  */
 function pinned({ info }, { place }, { looks: lookedAt }) {
@@ -136,7 +136,7 @@ function pinned({ info }, { place }, { looks: lookedAt }) {
   return { query: row === undefined ? null : Number(row), key: null };
 }
 
-/** @param {string} value  "decoder.0.cross.2" @returns {At | null} */
+/** @param {string} value  "decoder.0.cross.2" @returns {HeadPlace | null} */
 function headOf(value) {
   const end = value.lastIndexOf(".");
   return end < 0 ? null : { place: value.slice(0, end), head: Number(value.slice(end + 1)) };

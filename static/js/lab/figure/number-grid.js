@@ -142,7 +142,7 @@ function cell(content, { id, name, t, picked }, { text, i, j, style }) {
  * @typedef {object} Grid
  * @property {ReturnType<typeof picking>} pick
  * @property {() => Cells} cells
- * @property {(change: Change, at: Place) => void} edit
+ * @property {(change: Change, place: Place) => void} edit
  * @property {(to: Place, extend: boolean) => void} go  to the nearest existing cell
  */
 
@@ -151,7 +151,7 @@ function cell(content, { id, name, t, picked }, { text, i, j, style }) {
  * @param {string} of.id
  * @param {string} of.name  such as W_Q
  * @param {Translate} of.t
- * @param {(cells: Cells, at: Place) => void} of.onEdit
+ * @param {(cells: Cells, place: Place) => void} of.onEdit
  * @param {(index: number, name: string) => void} [of.onName]
  * @param {(rows: number, cols: number) => void} [of.onGrow]  called to enlarge the matrix before a
  *   larger table is pasted
