@@ -4,9 +4,9 @@
  */
 
 import { readFileSync } from "node:fs";
-import { fitted, switched, turned } from "../../static/js/lab/matrices.js";
-import { request } from "../../static/js/lab/link.js";
-import { origins } from "../../static/js/lab/cell-calculation.js";
+import { transposedLab, withExtra, withSizes } from "../../static/js/lab/matrices.js";
+import { labRequest } from "../../static/js/lab/link.js";
+import { cellOrigins } from "../../static/js/lab/cell-calculation.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
 
 /** @import { Lab } from "../../static/js/lab/matrices.js" */
@@ -25,20 +25,20 @@ function drawn(lab) {
 const padded = (lab) => ({ ...lab, matrices: { ...lab.matrices, padding: [["1", "0", "0"]] } });
 
 /** @param {Lab} lab @param {...string} parts */
-const having = (lab, ...parts) => parts.reduce((made, part) => switched(made, part, true), lab);
+const having = (lab, ...parts) => parts.reduce((made, part) => withExtra(made, part, true), lab);
 
 const full = having(preset("heads"), "biases", "ffn", "vocab");
 const labs = [
   ...Object.keys(PRESETS).map(preset),
   drawn(full),
-  drawn(fitted({ ...having(full, "memory"), norm: "pre", mask: "causal", relative: "sinusoidal", smoothing: "0.1" }, { m: 4 })),
-  drawn(fitted({ ...full, norm: "post", scoring: "additive", relative: "multiply", mask: "window", shift: false })),
-  drawn(fitted({ ...having(preset("ffn"), "vocab"), norm: "residual", scoring: "dot", relative: "sinusoidal" })),
-  drawn(fitted({ ...having(preset("identity"), "vocab"), norm: "pre" })),
+  drawn(withSizes({ ...having(full, "memory"), norm: "pre", mask: "causal", relative: "sinusoidal", smoothing: "0.1" }, { m: 4 })),
+  drawn(withSizes({ ...full, norm: "post", scoring: "additive", relative: "multiply", mask: "window", shift: false })),
+  drawn(withSizes({ ...having(preset("ffn"), "vocab"), norm: "residual", scoring: "dot", relative: "sinusoidal" })),
+  drawn(withSizes({ ...having(preset("identity"), "vocab"), norm: "pre" })),
   drawn(having({ ...full, norm: "pre", mask: "causal-window", scoring: "additive" }, "affine", "padding", "memory")),
   padded(drawn(having({ ...full, norm: "post", mask: "window" }, "affine", "padding"))),
-  drawn(fitted({ ...having(preset("heads"), "vocab"), norm: "post" }, { has: ["x", "w_q", "w_k", "w_v", "w_vocab", "targets"], k: 3 })),
-].flatMap((lab) => [lab, turned(lab)]);
+  drawn(withSizes({ ...having(preset("heads"), "vocab"), norm: "post" }, { has: ["x", "w_q", "w_k", "w_v", "w_vocab", "targets"], k: 3 })),
+].flatMap((lab) => [lab, transposedLab(lab)]);
 
 const say = String;
 
@@ -57,7 +57,7 @@ function code(formula) {
 
 /** @param {Lab} lab @param {any} answer */
 function checked(lab, answer) {
-  const origin = origins(lab, answer, say);
+  const origin = cellOrigins(lab, answer, say);
   /** @type {object[]} */
   const found = [];
   for (const [step, dims] of Object.entries(answer.dims)) {
@@ -78,4 +78,4 @@ function checked(lab, answer) {
 if (process.argv[2]) {
   const answers = JSON.parse(readFileSync(process.argv[2], "utf8"));
   console.log(JSON.stringify(labs.map((lab, i) => checked(lab, answers[i]))));
-} else console.log(JSON.stringify(labs.map(request)));
+} else console.log(JSON.stringify(labs.map(labRequest)));

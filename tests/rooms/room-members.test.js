@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { groupsOf } from "../../static/js/room/members.js";
+import { memberGroups } from "../../static/js/room/members.js";
 
 const AT = 10_000;
 const member = (/** @type {string} */ id, /** @type {object} */ some = {}) => ({ id, network: 1, joined: 0, here: true, answered: true, ...some });
 const room = (/** @type {any[]} */ members) => ({ closed: false, at: AT, network: 1, members });
 const told = (/** @type {any[]} */ members, asked = false) =>
-  groupsOf(room(members), asked).map(({ kind, minutes, own, ids }) => [minutes ?? own ?? kind, ids.join("")]);
+  memberGroups(room(members), asked).map(({ kind, minutes, own, ids }) => [minutes ?? own ?? kind, ids.join("")]);
 
 test("those who are away and, during a question, those who have not answered", () => {
   const some = [member("a"), member("b", { here: false }), member("c", { answered: false, here: false })];
@@ -25,6 +25,6 @@ test("those who came lately, unless that says the same or is everybody", () => {
 test("those who came from one network, the most first, if there are several networks", () => {
   const some = [member("a"), member("b"), member("c", { network: 2, joined: 5 }), member("d", { network: 2, joined: 3 }), member("e", { network: 2 }), member("f", { network: 3 })];
   assert.deepEqual(told(some), [[false, "cde"], [true, "ab"]]);
-  assert.deepEqual(groupsOf(room(some), false)[0].came, [0, 5]);
+  assert.deepEqual(memberGroups(room(some), false)[0].came, [0, 5]);
   assert.deepEqual(told([member("a"), member("b")]), []);
 });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { recorded } from "../../static/js/room/members.js";
+import { presentedLinks } from "../../static/js/room/members.js";
 
 /** States, each with the seconds at which it was presented. @param {...[number, string]} shown */
 const states = (...shown) => shown.map(([at, link], i) => ({ seq: i + 1, at: 1000 + at, link }));
-const links = (/** @type {ReturnType<typeof states>} */ shown, /** @type {Record<string, string[]>} */ collections = {}) => recorded(shown, collections).map(({ link }) => link);
+const links = (/** @type {ReturnType<typeof states>} */ shown, /** @type {Record<string, string[]>} */ collections = {}) => presentedLinks(shown, collections).map(({ link }) => link);
 
 test("of links in a row about the same text, the one that was shown longest stays", () => {
   const shown = states([0, "/?source=Hi&layer=0"], [2, "/?source=Hi&layer=1"], [60, "/?source=Hi&layer=2"], [61, "/?source=Bye"], [90, "/?source=Hi&layer=2"]);
-  assert.deepEqual(recorded(shown), [
+  assert.deepEqual(presentedLinks(shown), [
     { link: "/?source=Hi&layer=1", at: 0 },
     { link: "/?source=Bye", at: 61 },
     { link: "/?source=Hi&layer=2", at: 90 },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { expanded, oneByOne, summed, votes } from "../../static/js/room/results.js";
+import { answerTable, classAnswers, voteSummary, voteTable } from "../../static/js/room/results.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @import { Results } from "../../static/js/core/wire/schemas.d.ts" */
@@ -24,7 +24,7 @@ function text(child) {
 /** All that is described with a tag. @param {any} child @param {string} tag @returns {any[]} */
 const all = (child, tag) => [...(child?.tag === tag ? [child] : []), ...(child?.children ?? []).flatMap((/** @type {any} */ one) => all(one, tag))];
 
-const lines = (/** @type {Results} */ first, /** @type {Results} */ second) => summed(t, { first, second }).filter(Boolean).map(text);
+const lines = (/** @type {Results} */ first, /** @type {Results} */ second) => voteSummary(t, { first, second }).filter(Boolean).map(text);
 
 test("each vote has a line with its count and how many were right", () => {
   assert.deepEqual(lines(FIRST, SECOND), ["First vote 5 answered · 1 right", "Second vote 4 answered · 4 right"]);
@@ -47,7 +47,7 @@ test("without answers it says so, once", () => {
 
 test("both votes are side by side, with a bar of the vote's own share", () => {
   const choices = [{ id: "1", label: "The" }, { id: "2", label: "cat" }, { id: "3", label: "sat" }];
-  const table = votes(t, choices, { first: FIRST, second: SECOND });
+  const table = voteTable(t, choices, { first: FIRST, second: SECOND });
   const [head, ...rows] = all(table, "tr");
   assert.deepEqual(all(head, "th").map(text), ["Answer", "First vote", "Second vote"]);
   assert.deepEqual(rows.map((row) => [text(all(row, "th")), ...all(row, "td").map(text)]), [["The", "4", "0"], ["cat", "1", "4"], ["sat", "0", "0"]]);
@@ -56,29 +56,29 @@ test("both votes are side by side, with a bar of the vote's own share", () => {
 });
 
 test("a vote that nobody took part in has no column", () => {
-  const [head, row] = all(votes(t, [{ id: "1", label: "The" }], { first: FIRST, second: NONE }), "tr");
+  const [head, row] = all(voteTable(t, [{ id: "1", label: "The" }], { first: FIRST, second: NONE }), "tr");
   assert.deepEqual(all(head, "th").map(text), ["Answer", "First vote"]);
   assert.deepEqual(all(row, "span").flatMap(({ props }) => props.style?.width ?? []), ["80%"]);
 });
 
 test("of many choices, only those that someone chose are listed", () => {
   const choices = Array.from({ length: 9 }, (_, i) => ({ id: String(i), label: `token ${i}` }));
-  const [, ...rows] = all(votes(t, choices, { first: FIRST, second: SECOND }), "tr");
+  const [, ...rows] = all(voteTable(t, choices, { first: FIRST, second: SECOND }), "tr");
   assert.deepEqual(rows.map((row) => text(all(row, "th"))), ["token 1", "token 2"]);
 });
 
 test("of a number, each that was given is listed in order, of several fields none", () => {
   const [first, second] = [results({ count: 3, chosen: { 10: 1, "-2.5": 2 } }), results({ count: 1, chosen: { 9: 1 } })];
-  const listed = (/** @type {import("../../static/js/ask/question.js").Choice[]} */ fields) => all(oneByOne(t, "numbers", fields, { first, second }), "tr").slice(1).map(text);
+  const listed = (/** @type {import("../../static/js/ask/question.js").Choice[]} */ fields) => all(answerTable(t, "numbers", fields, { first, second }), "tr").slice(1).map(text);
   assert.deepEqual(listed([{ id: "0", label: "Number" }]), ["−2.520", "901", "1010"]);
   assert.deepEqual(listed([{ id: "0", label: "a" }, { id: "1", label: "b" }]), []);
 });
 
 test("the answers are shown as the prediction shows them: choices one by one, numbers as their mean", () => {
-  assert.deepEqual(expanded("choice", FIRST), [["1"], ["1"], ["1"], ["1"], ["2"]]);
-  assert.deepEqual(expanded("numbers", results({ count: 2, mean: [0.25, 0.75] })), [["0.25", "0.75"]]);
-  assert.deepEqual(expanded("choice", NONE), []);
-  assert.deepEqual(expanded("numbers", results({ mean: [0] })), []);
+  assert.deepEqual(classAnswers("choice", FIRST), [["1"], ["1"], ["1"], ["1"], ["2"]]);
+  assert.deepEqual(classAnswers("numbers", results({ count: 2, mean: [0.25, 0.75] })), [["0.25", "0.75"]]);
+  assert.deepEqual(classAnswers("choice", NONE), []);
+  assert.deepEqual(classAnswers("numbers", results({ mean: [0] })), []);
 });
 
 test("answers that are not among the most frequent are counted in words", () => {

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fresh, withEvent, over, placeOf, planned, reached, trainLosses } from "../../static/js/train/live-run.js";
+import { firstReaching, isOver, newRun, plannedSteps, snapshotIndex, trainLosses, withEvent } from "../../static/js/train/live-run.js";
 import { format, parse } from "../../static/js/train/link.js";
-import { requestOptions, wrongOf } from "../../static/js/train/options-form.js";
+import { optionError, requestOptions } from "../../static/js/train/options-form.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @type {any} */
 const INFO = { id: "r", options: { steps: 80 }, parent: null, learning_rate: 0.6 };
 const snapshot = (/** @type {number} */ step, accuracy = 0) => ({ snapshot: { step, loss: 1, accuracy, seconds: step, written: ["a"] } });
 const told = (/** @type {any[]} */ events) => events.map((event, n) => ({ n, ...event }));
-const run = (/** @type {any[]} */ events, info = INFO) => told(events).reduce(withEvent, fresh(info));
+const run = (/** @type {any[]} */ events, info = INFO) => told(events).reduce(withEvent, newRun(info));
 
 test("a run is what its events say", () => {
   const now = run([
@@ -22,7 +22,7 @@ test("a run is what its events say", () => {
     { state: { state: "finished", why: "steps", place: null, step: 2 } },
   ]);
   assert.deepEqual([now.state, now.why, now.step, now.factor, now.next], ["finished", "steps", 2, 0.1, 6]);
-  assert.equal(over(now), true);
+  assert.equal(isOver(now), true);
 });
 
 test("an event that was heard already, or comes too early, changes nothing", () => {
@@ -34,12 +34,12 @@ test("an event that was heard already, or comes too early, changes nothing", () 
 
 test("the steps of snapshots to come are known until it ends", () => {
   const now = run([{ state: { state: "running", why: null, place: null, step: 0 } }, snapshot(0), snapshot(2)]);
-  assert.deepEqual(planned(now).slice(0, 4), [0, 2, 4, 6]);
-  assert.equal(planned(now).at(-1), 80);
-  assert.equal(planned(now).length, 41);
-  assert.deepEqual(planned({ ...now, state: "stopped" }), [0, 2]);
+  assert.deepEqual(plannedSteps(now).slice(0, 4), [0, 2, 4, 6]);
+  assert.equal(plannedSteps(now).at(-1), 80);
+  assert.equal(plannedSteps(now).length, 41);
+  assert.deepEqual(plannedSteps({ ...now, state: "stopped" }), [0, 2]);
   const fork = run([snapshot(7)], { ...INFO, parent: { id: "p", step: 7 } });
-  assert.deepEqual(planned(fork).slice(0, 3), [7, 8, 10]);
+  assert.deepEqual(plannedSteps(fork).slice(0, 3), [7, 8, 10]);
 });
 
 test("training losses are means between snapshots", () => {
@@ -50,9 +50,9 @@ test("training losses are means between snapshots", () => {
 
 test("where the slider is, and when the task was learned", () => {
   const now = run([snapshot(0), snapshot(2, 1), snapshot(4, 0.5), snapshot(6, 0.99), snapshot(8, 1)]);
-  assert.deepEqual([placeOf(now, null), placeOf(now, 5), placeOf(now, 0), placeOf(fresh(INFO), null)], [4, 2, 0, -1]);
-  assert.equal(reached(now, 0.99)?.step, 6);
-  assert.equal(reached(run([snapshot(0)]), 0.99), null);
+  assert.deepEqual([snapshotIndex(now, null), snapshotIndex(now, 5), snapshotIndex(now, 0), snapshotIndex(newRun(INFO), null)], [4, 2, 0, -1]);
+  assert.equal(firstReaching(now, 0.99)?.step, 6);
+  assert.equal(firstReaching(run([snapshot(0)]), 0.99), null);
 });
 
 test("the link says a run and a moment, or what was chosen", () => {
@@ -72,7 +72,7 @@ test("what is typed is checked before it is sent", () => {
   };
   const t = (/** @type {string} */ words, /** @type {any} */ values = {}) => `${words} ${JSON.stringify(values)}`;
   const typed = { task: "copy", d_model: "64", heads: "3", steps: "40", dropout: "0,5", longest: "17" };
-  const wrong = (/** @type {string} */ name, fork = /** @type {any} */ (null)) => wrongOf(t, { typed, offered, fork }, name);
+  const wrong = (/** @type {string} */ name, fork = /** @type {any} */ (null)) => optionError(t, { typed, offered, fork }, name);
   assert.match(wrong("heads"), /64/);
   assert.match(wrong("dropout"), /0\.9/);
   assert.match(wrong("longest"), /16/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { behind, fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
+import { fileRequest, nameOf, tensorsBehind } from "../../static/js/workspace/export-menu.js";
 import { choice } from "../../static/js/core/store/options.js";
 import { encoding, traced } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -17,13 +17,13 @@ const view = { id: "attention", frame: { rail: "both" }, needs: () => ["decoder.
 const options = { scale: choice("linear", "log") };
 
 test("what is behind a view is what it shows of the run, whole", () => {
-  assert.deepEqual(behind(page, view), ["decoder.1.cross.weights"]);
+  assert.deepEqual(tensorsBehind(page, view), ["decoder.1.cross.weights"]);
   const small = { ...view, needs: () => ["a.weights:uint8", "a.weights", "a.mask", "summary of a"] };
-  assert.deepEqual(behind(page, small), ["a.weights", "a.mask"]);
+  assert.deepEqual(tensorsBehind(page, small), ["a.weights", "a.mask"]);
   const own = { ...view, needs: () => ["a"], asks: () => [traced(page, { select: ["a", "b"] })] };
-  assert.deepEqual(behind(page, own), ["a", "b"]);
+  assert.deepEqual(tensorsBehind(page, own), ["a", "b"]);
   const other = { ...view, needs: () => [], asks: () => [traced(page, { source: "No", select: ["*.q"] }), encoding({ length: 3, d_model: 8 })] };
-  assert.deepEqual(behind(page, other), ["target.position"], "another run is not this one");
+  assert.deepEqual(tensorsBehind(page, other), ["target.position"], "another run is not this one");
 });
 
 test("a file's name says model, view, layer and head, as far as the view has them", () => {

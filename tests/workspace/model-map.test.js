@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors, folded, isLit, withoutVectors } from "../../static/js/workspace/model-map.js";
+import { foldedTower, isLit, towersOf, withoutVectors } from "../../static/js/workspace/model-map.js";
 import { sized } from "../js/trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */
@@ -11,30 +11,30 @@ const stackOf = (stack, mask, layers) =>
   }));
 
 test("an encoder and a decoder are two towers, and the decoder's floors have two cells", () => {
-  const [encoder, decoder] = floors(sized({ encoder: 2, decoder: 3 }));
+  const [encoder, decoder] = towersOf(sized({ encoder: 2, decoder: 3 }));
   assert.deepEqual([encoder.stack, encoder.kinds, encoder.writes, encoder.layers.length], ["encoder", ["self"], false, 2]);
   assert.deepEqual([decoder.stack, decoder.kinds, decoder.writes, decoder.layers.length], ["decoder", ["self", "cross"], true, 3]);
   assert.deepEqual(decoder.layers[1], { layer: 1, cells: [{ block: "decoder", layer: 1 }, { block: "cross", layer: 1 }] });
 });
 
 test("a model of one stack is one tower, of twelve floors if it has them", () => {
-  const [encoder, ...none] = floors({ texts: ["text"], attentions: stackOf("encoder", "padding", 12) });
+  const [encoder, ...none] = towersOf({ texts: ["text"], attentions: stackOf("encoder", "padding", 12) });
   assert.deepEqual([none, encoder.layers.length, encoder.writes], [[], 12, false]);
-  const [decoder] = floors({ texts: ["text"], attentions: stackOf("decoder", "causal", 2) });
+  const [decoder] = towersOf({ texts: ["text"], attentions: stackOf("decoder", "causal", 2) });
   assert.equal(decoder.writes, true);
 });
 
 test("a layer without an attention of a kind has no cell for it", () => {
   const model = sized({ encoder: 1, decoder: 2 });
   const attentions = model.attentions.filter(({ place }) => place !== "decoder.0.cross");
-  const [, decoder] = floors({ ...model, attentions });
+  const [, decoder] = towersOf({ ...model, attentions });
   assert.deepEqual(decoder.layers.map(({ cells }) => cells), [
     [{ block: "decoder", layer: 0 }],
     [{ block: "decoder", layer: 1 }, { block: "cross", layer: 0 }],
   ]);
 });
 
-test("without a model there is nothing to draw", () => assert.deepEqual(floors(null), []));
+test("without a model there is nothing to draw", () => assert.deepEqual(towersOf(null), []));
 
 test("a part is lit in the layer that a view names, or in all of them", () => {
   const named = [{ part: "network", stack: "decoder", layer: 1 }, { part: "residual", stack: "encoder" }, { part: "attention", block: "cross", layer: 2 }];
@@ -52,8 +52,8 @@ test("a part is lit in the layer that a view names, or in all of them", () => {
 
 /** @param {number} count @param {number} at @param {number[]} [seen] */
 const drawn = (count, at, seen) => {
-  const [{ layers }] = floors({ texts: ["text"], attentions: stackOf("decoder", "causal", count) });
-  return folded(layers, at, seen).map((one) => ("from" in one ? `${one.from}–${one.to}` : one.layer));
+  const [{ layers }] = towersOf({ texts: ["text"], attentions: stackOf("decoder", "causal", count) });
+  return foldedTower(layers, at, seen).map((one) => ("from" in one ? `${one.from}–${one.to}` : one.layer));
 };
 
 test("few layers are all drawn", () => assert.deepEqual(drawn(7, 0), [0, 1, 2, 3, 4, 5, 6]));

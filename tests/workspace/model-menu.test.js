@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkTo } from "../../static/js/workspace/page-header.js";
+import { linkForModel } from "../../static/js/workspace/page-header.js";
 import { examplesOf } from "../../static/js/core/store/examples.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { called, grouped } from "../../static/js/core/store/model-part-names.js";
@@ -21,10 +21,10 @@ test("models stand under their tasks, those that translate first", () => {
 
 test("another model of the same task reads the same text, one of another task an example of its own", () => {
   const link = { ...DEFAULTS, source: "b a c", direction: null, query: 2, key: 1, target: "a b c", interventions: [{}] };
-  const same = linkTo(link, zoo("sort"), zoo("sort", { norm: "pre" }));
+  const same = linkForModel(link, zoo("sort"), zoo("sort", { norm: "pre" }));
   assert.deepEqual([same.source, same.target, same.interventions, same.query], ["b a c", null, null, null]);
-  assert.equal(linkTo(link, zoo("sort"), zoo("addition")).source, "27+58");
-  const back = linkTo({ ...link, lang: "zh" }, zoo("sort"), MODEL);
+  assert.equal(linkForModel(link, zoo("sort"), zoo("addition")).source, "27+58");
+  const back = linkForModel({ ...link, lang: "zh" }, zoo("sort"), MODEL);
   assert.equal(back.source, examplesOf(MODEL, "zh")[0].text);
-  assert.equal(linkTo({ ...link, source: " " }, MODEL, MODEL).source, examplesOf(MODEL, "en")[0].text);
+  assert.equal(linkForModel({ ...link, source: " " }, MODEL, MODEL).source, examplesOf(MODEL, "en")[0].text);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { best, chosen, format, heads, joined, linked, parse, workspace } from "../../static/js/zoo/link.js";
+import { bestHead, format, headInLink, headShares, parse, stateOfTask, workspaceLink, zooWithModels } from "../../static/js/zoo/link.js";
 import { changedName } from "../../static/js/core/store/zoo-names.js";
 import { sized } from "../js/trace.js";
 
@@ -33,7 +33,7 @@ const TOLD = {
   ],
 };
 const INFOS = ["sort", "sort-a", "sort-b", "copy"].map((name) => ({ ...sized({ encoder: 2, decoder: 1 }), id: `zoo-${name}` }));
-const ZOO = joined(TOLD, INFOS);
+const ZOO = zooWithModels(TOLD, INFOS);
 
 test("only what is served is there", () => {
   assert.deepEqual(ZOO.models.map(({ name }) => name), ["sort", "sort-a", "sort-b", "copy"]);
@@ -58,24 +58,24 @@ test("without a word, or with wrong ones, it opens on the first models of a task
   assert.deepEqual(parse("", ZOO), { task: "sort", models: ["sort", "sort-a"], source: "", headsByModel: {} });
   assert.equal(parse("task=dance", ZOO).task, "sort");
   assert.deepEqual(parse("task=copy&models=sort", ZOO).models, ["copy"]);
-  assert.deepEqual(chosen(ZOO, "sort", ["sort-b"]).models, ["sort-b"]);
+  assert.deepEqual(stateOfTask(ZOO, "sort", ["sort-b"]).models, ["sort-b"]);
   assert.equal(parse("", { tasks: [], models: [] }).task, "");
 });
 
 test("the best head is that of the seed that is served", () => {
   const [sort, plain] = ZOO.models;
-  assert.deepEqual(best(sort), { place: "decoder.0.cross", head: 1, share: 0.7 });
-  assert.equal(heads(sort).length, 2 * (2 + 2));
-  assert.equal(heads(sort).find(({ place }) => place === "decoder.0.self")?.share, null);
-  assert.equal(best(plain).share, null);
+  assert.deepEqual(bestHead(sort), { place: "decoder.0.cross", head: 1, share: 0.7 });
+  assert.equal(headShares(sort).length, 2 * (2 + 2));
+  assert.equal(headShares(sort).find(({ place }) => place === "decoder.0.self")?.share, null);
+  assert.equal(bestHead(plain).share, null);
 });
 
 test("the workspace opens on the same head", () => {
   const [sort] = ZOO.models;
-  assert.deepEqual(linked(sort, { place: "encoder.1.self", head: 3 }), { block: "encoder", layer: 1, head: 3 });
-  assert.deepEqual(linked(sort, { place: "decoder.0.cross", head: 0 }), { block: "cross", layer: 0, head: 0 });
+  assert.deepEqual(headInLink(sort, { place: "encoder.1.self", head: 3 }), { block: "encoder", layer: 1, head: 3 });
+  assert.deepEqual(headInLink(sort, { place: "decoder.0.cross", head: 0 }), { block: "cross", layer: 0, head: 0 });
   assert.equal(
-    workspace(sort, "b a", { place: "decoder.0.cross", head: 1 }, "zh"),
+    workspaceLink(sort, "b a", { place: "decoder.0.cross", head: 1 }, "zh"),
     "/?model=zoo-sort&source=b+a&view=attention&block=cross&layer=0&head=1&lang=zh",
   );
 });

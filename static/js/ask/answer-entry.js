@@ -1,7 +1,7 @@
 /** The ways to enter an answer. */
 
 import { shareBar } from "../core/draw/scale.js";
-import { judged } from "../lab/figure/exercise.js";
+import { judgeNumber } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
@@ -58,7 +58,7 @@ function button({ t, answer, revealed, tally, fixed, change }, { id, label }) {
 
 /** @param {string} text @param {number} value @param {Question} question */
 function near(text, value, { within }) {
-  if (typeof within !== "number") return judged(text, value) === "right";
+  if (typeof within !== "number") return judgeNumber(text, value) === "right";
   const typed = number(text).value;
   return typed !== null && Math.abs(typed - value) <= within;
 }

@@ -5,9 +5,9 @@ import { headedTable } from "../core/figure/number-table.js";
 import { attention, axes, blockOf, blocks, extent, nexts, place, typed } from "../core/wire/attentions.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
-import { parse, request } from "../lab/link.js";
+import { labRequest, parse } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
-import { labels as axisLabels, shownSteps } from "../lab/steps.js";
+import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
@@ -218,7 +218,7 @@ const FROM = { q: ["input"], k: ["input"], v: ["input"], products: ["q", "k"], s
 /** @param {Inquiry} inquiry */
 async function computed(inquiry) {
   const lab = parse(inquiry.question.link, preset("identity"));
-  return { lab, answer: await inquiry.compute(request(lab)) };
+  return { lab, answer: await inquiry.compute(labRequest(lab)) };
 }
 
 /** @param {Inquiry} inquiry */

@@ -1,7 +1,7 @@
 /** The author's side of an assignment: its link, what was answered beside the model's answers, the table. */
 
 import { createShortLink } from "../core/page/short-link.js";
-import { expanded, rowsOf } from "../room/results.js";
+import { classAnswers, rowTable } from "../room/results.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h, inSight } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
@@ -88,9 +88,9 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
     items.forEach(({ below, tally }, i) => {
       const results = summary?.results[i];
       if (!results) return;
-      if (questions[i].entry !== "text") tally(expanded(questions[i].entry, results));
+      if (questions[i].entry !== "text") tally(classAnswers(questions[i].entry, results));
       const row = rows.get(i);
-      render(below, el("div", { className: "class-answers" }, el("p", {}, resultLine(results)), row && rowsOf(t, row.choices, row.truth, [["", results]])));
+      render(below, el("div", { className: "class-answers" }, el("p", {}, resultLine(results)), row && rowTable(t, row.choices, row.truth, [["", results]])));
     });
   }
 

@@ -5,7 +5,7 @@
 
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
-import { liven } from "../learn/figures.js";
+import { openFigure } from "../learn/figures.js";
 import { createPresentingBar, createSpeaker } from "../learn/presenting.js";
 import { bindScenes, scrollTo } from "../learn/scenes.js";
 import { find, h } from "../lib/dom.js";
@@ -14,12 +14,12 @@ import { find, h } from "../lib/dom.js";
 
 /** @typedef {{element: HTMLElement, picture: string, open: () => Promise<void>}} Item  picture: its address; "": none */
 
-/** @param {Parameters<typeof liven>[0]} services @param {LiveFigures} figures @returns {Item[]} */
+/** @param {Parameters<typeof openFigure>[0]} services @param {LiveFigures} figures @returns {Item[]} */
 export function bindItems(services, figures) {
   return [...document.querySelectorAll("#items > .item")].map((element) => bindItem(services, /** @type {HTMLElement} */ (element), figures));
 }
 
-/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element @param {LiveFigures} figures @returns {Item} */
+/** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @param {LiveFigures} figures @returns {Item} */
 function bindItem(services, element, figures) {
   const figure = /** @type {HTMLElement | null} */ (element.querySelector(".live"));
   const start = /** @type {HTMLButtonElement | null} */ (element.querySelector(".start"));
@@ -30,7 +30,7 @@ function bindItem(services, element, figures) {
     if (!figure || !start || opened || figures.of(figure)) return;
     opened = true;
     start.dataset.busy = "yes";
-    opened = await liven(services, figure, figures);
+    opened = await openFigure(services, figure, figures);
     delete start.dataset.busy;
   }
 

@@ -19,7 +19,7 @@ import { OPTIONS } from "../views/index.js";
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
  * @param {(item: Item | null) => void} onShow  null: nothing was found
  */
-export function createList({ t }, onShow) {
+export function createExampleList({ t }, onShow) {
   const root = find("#found");
   const words = find("#found-says");
   /** @type {Item[]} */
@@ -75,13 +75,13 @@ const arrow = (t, [from, to]) => el("span", {}, el("b", { className: "from", lan
 const langOf = (text) => (/\p{Script=Han}/u.test(text) ? bcp47("zh") : "en");
 
 /** @param {Translate} t @param {import("../core/wire/schemas.d.ts").HeadExamplesReply} found */
-export const ofRanking = (t, { examples }) => ({
+export const rankingResult = (t, { examples }) => ({
   says: t("From the top of the ranking to the bottom, a sentence at each tenth."),
   items: examples.map(({ sentence, value }) => ({ sentence, value, cell: null })),
 });
 
 /** @param {Translate} t @param {import("../core/wire/schemas.d.ts").FoundRowsReply} reply */
-export const ofRows = (t, { rows, sentences, of, found: foundRows }) => ({
+export const searchResult = (t, { rows, sentences, of, found: foundRows }) => ({
   says: summary(t, rows, sentences, of),
   items: foundRows.map(({ sentence, query, key, weight }) => ({
     sentence,

@@ -24,7 +24,7 @@ import { CLIP } from "./matrices.js";
  * @param {Format} format  formats a number
  * @returns {(step: string, place: Place) => Origin | null}  null: not computed from other numbers
  */
-export function origins(lab, answer, format) {
+export function cellOrigins(lab, answer, format) {
   const column = lab.convention === "column";
   const read = reader(lab, answer);
   const rules = { ...attention(lab, answer, read, format), ...sublayers(lab, answer, read, format), ...loss(lab, read, format) };

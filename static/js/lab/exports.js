@@ -5,10 +5,10 @@ import { bindExportPanel } from "../core/page/disclosure.js";
 import { Problem } from "../core/wire/problem.js";
 import { csv, number } from "../lib/csv.js";
 import { find } from "../lib/dom.js";
-import { printed } from "./figure/matrix-inputs.js";
-import { printer } from "./figure/step-results.js";
-import { request, stateOf } from "./link.js";
-import { labels, shownSteps } from "./steps.js";
+import { matrixSymbol } from "./figure/matrix-inputs.js";
+import { numberFormat } from "./figure/step-results.js";
+import { labRequest, shareState } from "./link.js";
+import { axisLabels, shownSteps } from "./steps.js";
 
 /** @import { Answer } from "./steps.js" */
 /** @import { Lab } from "./matrices.js" */
@@ -26,7 +26,7 @@ const AXES = { x: ["query", "feature"], memory: ["key", "feature"], padding: ["r
  */
 export function labCsv(lab, { steps, dims }) {
   const column = lab.convention === "column";
-  const named = (/** @type {string} */ side, /** @type {number} */ count) => labels(lab, side, count).map((text) => ({ text }));
+  const named = (/** @type {string} */ side, /** @type {number} */ count) => axisLabels(lab, side, count).map((text) => ({ text }));
   const typed = Object.entries(lab.matrices).map(([name, cells]) => {
     const [first, second] = AXES[name] ?? ["row", "column"];
     return tensor(name, column ? [second, first] : [first, second], cells.map((row) => row.map((text) => number(text).value ?? NaN)));
@@ -48,7 +48,7 @@ function tensor(name, dims, values) {
 const shapeOf = (values) => (Array.isArray(values) ? [values.length, ...shapeOf(values[0])] : []);
 
 /** The request as a program sends it, with the reply. @param {Lab} lab @param {Answer} answer */
-const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answer }, null, 1);
+const labJson = (lab, answer) => JSON.stringify({ request: labRequest(lab), ...answer }, null, 1);
 
 /**
  * Every matrix and every step with its formula, as LaTeX with amsmath.
@@ -106,9 +106,9 @@ export function bindExports({ t }, api, figure, lang) {
     const { lab, answer } = computed;
     if (kind === "csv") return new Blob([labCsv(lab, answer)], { type: "text/csv" });
     if (kind === "json") return new Blob([labJson(lab, answer)], { type: "application/json" });
-    if (kind === "tex") return new Blob([labLatex(lab, answer, t, printer(lab), printed)], { type: "application/x-tex" });
+    if (kind === "tex") return new Blob([labLatex(lab, answer, t, numberFormat(lab), matrixSymbol)], { type: "application/x-tex" });
     const dark = find("#theme").getAttribute("aria-pressed") === "true";
-    return api.file(`/api/handout?theme=${dark ? "dark" : "light"}`, { body: { state: stateOf(lab, lang) } });
+    return api.file(`/api/handout?theme=${dark ? "dark" : "light"}`, { body: { state: shareState(lab, lang) } });
   }
 
   bindExportPanel({ t, kinds, make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });

@@ -1,7 +1,7 @@
 /** The lab's state as it leaves the page: as a link, as a request, and in a share. */
 
 import { number } from "../lib/csv.js";
-import { CHOICES, CLIP, MAX_SIZE, NAMES, VECTORS, fitted, inRows, sizes, unshuffled } from "./matrices.js";
+import { CHOICES, CLIP, MAX_SIZE, NAMES, VECTORS, inRows, sizes, unshuffled, withSizes } from "./matrices.js";
 import { preset } from "./presets.js";
 
 /** @import { Answer } from "./steps.js" */
@@ -61,7 +61,7 @@ export function parse(text, otherwise) {
   if (!even || missing || !Number.isInteger(sizes(parsed).k) || sizes(parsed).k < 1) return otherwise;
   const { n, m, d, k, f, vocab } = sizes(parsed);
   const [limit, top] = [MAX_SIZE, (/** @type {number} */ size) => Math.min(size, MAX_SIZE)];
-  return fitted(parsed, { n: top(n), m: top(m), d: top(d), k: Math.min(k, limit), f: top(f), vocab: top(vocab) });
+  return withSizes(parsed, { n: top(n), m: top(m), d: top(d), k: Math.min(k, limit), f: top(f), vocab: top(vocab) });
 }
 
 /** Escape the separators in a cell, whatever was typed into it. @param {string} cell */
@@ -117,7 +117,7 @@ const isShare = (value) => value !== null && value >= 0 && value <= 1;
  * @param {Lab} lab  without invalid cells
  * @returns {Record<string, unknown>}  as POST /api/lab takes it
  */
-export function request(lab) {
+export function labRequest(lab) {
   const values = Object.entries(lab.matrices).map(([name, cells]) => {
     const rows = VECTORS.has(name) ? inRows(lab, name) : cells; // head by head, in either convention
     const numbers = rows.map((row) => row.map((text) => number(text).value ?? 0));
@@ -153,9 +153,9 @@ export function request(lab) {
 const BEFORE = "before.";
 
 /** @param {Lab} lab @param {string} lang */
-export const stateOf = (lab, lang) => ({
-  lab: request(lab),
-  ...(lab.order.length ? { before: request(unshuffled(lab)) } : {}),
+export const shareState = (lab, lang) => ({
+  lab: labRequest(lab),
+  ...(lab.order.length ? { before: labRequest(unshuffled(lab)) } : {}),
   link: format(lab),
   lang,
 });
@@ -165,7 +165,7 @@ export const stateOf = (lab, lang) => ({
  * @param {LabShare} share
  * @returns {{lab: Lab, known: {answer: Answer, before: Answer | null}}}
  */
-export function opened({ state, trace }) {
+export function labOfShare({ state, trace }) {
   const tensors = Object.entries(trace.tensors);
   const [before, now] = [tensors.filter(([name]) => name.startsWith(BEFORE)), tensors.filter(([name]) => !name.startsWith(BEFORE))];
   const then = before.map(([name, tensor]) => /** @type {typeof tensors[0]} */ ([name.slice(BEFORE.length), tensor]));

@@ -119,7 +119,7 @@ function blank(name, row, col) {
  * @param {Partial<Sizes> & {heads?: number, has?: string[]}} [wanted]  has: the matrices to include
  * @returns {Lab}
  */
-export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices), ...requested } = {}) {
+export function withSizes(lab, { heads = lab.heads, has = Object.keys(lab.matrices), ...requested } = {}) {
   const size = { ...sizes(lab), ...requested };
   // A residual needs as many features as x.
   const adds = lab.norm !== "none" && heads * size.k !== size.d;
@@ -170,7 +170,7 @@ const AXES = {
  * @param {number} cols
  * @returns {Lab | null}  null: not larger than before
  */
-export function grown(lab, name, rows, cols) {
+export function enlarged(lab, name, rows, cols) {
   const requested = lab.convention === "column" ? [cols, rows] : [rows, cols];
   const [present, shared] = [sizes(lab), HEADWISE.has(name) ? 1 : lab.heads];
   const larger = (AXES[name] ?? []).flatMap((size, axis) => {
@@ -178,14 +178,14 @@ export function grown(lab, name, rows, cols) {
     const count = Math.min(size === "k" ? Math.ceil(requested[axis] / shared) : requested[axis], MAX_SIZE);
     return count > present[size] ? [[size, count]] : [];
   });
-  return larger.length ? fitted(lab, Object.fromEntries(larger)) : null;
+  return larger.length ? withSizes(lab, Object.fromEntries(larger)) : null;
 }
 
 /** @param {string[]} names @param {number} count */
 const named = (names, count) => Array.from({ length: count }, (_, i) => names[i] ?? `t${i + 1}`);
 
 /** Transpose everything. @param {Lab} lab @returns {Lab} */
-export function turned(lab) {
+export function transposedLab(lab) {
   const matrices = Object.fromEntries(Object.entries(lab.matrices).map(([name, cells]) => [name, transposed(cells)]));
   return { ...lab, convention: lab.convention === "row" ? "column" : "row", matrices };
 }
@@ -197,9 +197,9 @@ export function turned(lab) {
  * @param {boolean} on
  * @returns {Lab}
  */
-export function switched(lab, extra, on) {
+export function withExtra(lab, extra, on) {
   const has = Object.keys(lab.matrices).filter((name) => !EXTRAS[extra].includes(name));
-  return fitted(lab, { has: on ? [...has, ...EXTRAS[extra]] : has });
+  return withSizes(lab, { has: on ? [...has, ...EXTRAS[extra]] : has });
 }
 
 // Shuffle the tokens: without positions, attention gives each token the same output in any order.
@@ -268,7 +268,7 @@ export function unshuffled(lab) {
  * @param {Answer} before  for the same tokens, unshuffled
  * @returns {number[]}  the largest difference of its features
  */
-export function moves(lab, answer, before) {
+export function outputChanges(lab, answer, before) {
   const [now, then] = [outputs(lab, answer), outputs(lab, before)];
   return now.map((row, place) => {
     const difference = Math.max(...row.map((value, i) => Math.abs(value - then[lab.order[place]][i])));

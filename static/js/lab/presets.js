@@ -1,6 +1,6 @@
 /** The lab's default, and the examples of its menu. */
 
-import { fitted, reordered } from "./matrices.js";
+import { reordered, withSizes } from "./matrices.js";
 
 /** @import { Lab } from "./matrices.js" */
 /** @import { Translate } from "../lib/i18n.js" */
@@ -75,13 +75,13 @@ export const PRESETS = {
   window: {
     name: (t) => t("Window of two"),
     about: (t) => t("Each token looks at itself and its neighbours only. Make the window larger, or causal."),
-    lab: fitted({ ...PLAIN, mask: "window", tokens: ["the", "cat", "sat", "on", "it"] }, { n: 5 }),
+    lab: withSizes({ ...PLAIN, mask: "window", tokens: ["the", "cat", "sat", "on", "it"] }, { n: 5 }),
   },
   relative: {
     name: (t) => t("Relative positions: the token before is favoured"),
     about: (t) => t("π has a number for each offset of the key from the query. It is added to the score, whatever the " +
       "words are."),
-    lab: fitted({ ...PLAIN, relative: "add", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, pi: cells("0 2 0 -1 -1") } }),
+    lab: withSizes({ ...PLAIN, relative: "add", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, pi: cells("0 2 0 -1 -1") } }),
   },
   additive: {
     name: (t) => t("Additive scoring"),
@@ -94,7 +94,7 @@ export const PRESETS = {
     about: (t) => t("These words are shuffled. Choose sinusoidal or relative positions, or a causal mask, and their " +
       "outputs will depend on the order."),
     lab: reordered(
-      fitted({ ...PLAIN, tokens: ["the", "dog", "bites", "him"], matrices: { ...PLAIN.matrices, x: cells("1 0 1; 0 2 0; 1 1 1; 2 0 0") } }),
+      withSizes({ ...PLAIN, tokens: ["the", "dog", "bites", "him"], matrices: { ...PLAIN.matrices, x: cells("1 0 1; 0 2 0; 1 1 1; 2 0 0") } }),
       [2, 0, 3, 1],
     ),
   },
@@ -127,4 +127,4 @@ export const PRESETS = {
 };
 
 /** An example, with its matrices in display order. @param {string} name @returns {Lab} */
-export const preset = (name) => fitted((PRESETS[name] ?? PRESETS.identity).lab);
+export const preset = (name) => withSizes((PRESETS[name] ?? PRESETS.identity).lab);

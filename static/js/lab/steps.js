@@ -56,7 +56,7 @@ const names = (t) => ({
  * @param {Lab} lab
  * @returns {Record<string, Formula>}  by step, in the lab's convention
  */
-export function formulas(lab) {
+export function stepFormulas(lab) {
   const { matrices, scoring, relative, norm } = lab;
   const column = lab.convention === "column";
   /**
@@ -123,7 +123,7 @@ export function formulas(lab) {
  * @returns {Step[]}  without those that change nothing
  */
 export function shownSteps(lab, answer, t) {
-  const [called, formula] = [names(t), formulas(lab)];
+  const [called, formula] = [names(t), stepFormulas(lab)];
   const idle = new Set([
     ...(lab.heads === 1 ? ["concat"] : []),
     ...(lab.mask === "none" && !lab.matrices.padding ? ["mask"] : []),
@@ -141,7 +141,7 @@ export function shownSteps(lab, answer, t) {
 /** @param {Lab} lab @param {string[]} dims @param {any} values @param {Translate} t @returns {Step["tables"]} */
 function tables(lab, dims, values, t) {
   if (!dims.length) return [{ title: "", values: [[values]], rows: [""], cols: [""] }];
-  if (dims.length === 1) return [{ title: "", values: values.map((/** @type {number} */ value) => [value]), rows: labels(lab, dims[0], values.length), cols: [""] }];
+  if (dims.length === 1) return [{ title: "", values: values.map((/** @type {number} */ value) => [value]), rows: axisLabels(lab, dims[0], values.length), cols: [""] }];
   if (dims[0] !== "head") return [table(lab, dims, values)];
   return values.map((/** @type {number[][]} */ headValues, /** @type {number} */ head) => ({
     ...table(lab, dims.slice(1), headValues),
@@ -153,8 +153,8 @@ function tables(lab, dims, values, t) {
 const table = (lab, [rows, cols], values) => ({
   title: "",
   values: values.map((row) => row.map(Number)),
-  rows: labels(lab, rows, values.length),
-  cols: labels(lab, cols, values[0].length),
+  rows: axisLabels(lab, rows, values.length),
+  cols: axisLabels(lab, cols, values[0].length),
 });
 
 /**
@@ -164,7 +164,7 @@ const table = (lab, [rows, cols], values) => ({
  * @param {number} count
  * @returns {string[]}
  */
-export function labels(lab, dim, count) {
+export function axisLabels(lab, dim, count) {
   const tokens = dim === "query" ? lab.tokens : dim === "key" ? (lab.matrices.memory ? lab.memoryTokens : lab.tokens) : [];
   const first = dim === "vocab" ? 0 : 1;
   return Array.from({ length: count }, (_, i) => tokens[i] ?? String(i + first));
@@ -176,7 +176,7 @@ export function labels(lab, dim, count) {
  * @param {Answer} answer
  * @returns {{query: string, key: string, weight: number, head: number}}
  */
-export function finding(lab, { steps: { weights } }) {
+export function largestWeight(lab, { steps: { weights } }) {
   let best = { query: "", key: "", weight: -1, head: 0 };
   const rows = weights.map((/** @type {number[][]} */ headWeights) => (lab.convention === "column" ? transposed(headWeights) : headWeights));
   // A row that sees a single key has no choice, so it is skipped if others have one.
@@ -186,7 +186,7 @@ export function finding(lab, { steps: { weights } }) {
       if (choosing && !open(row)) return;
       row.forEach((weight, key) => {
         if (weight <= best.weight + 1e-12) return;
-        best = { query: labels(lab, "query", query + 1)[query], key: labels(lab, "key", key + 1)[key], weight, head };
+        best = { query: axisLabels(lab, "query", query + 1)[query], key: axisLabels(lab, "key", key + 1)[key], weight, head };
       });
     }),
   );

@@ -12,7 +12,7 @@ import { OPTIONS } from "../views/index.js";
 /** @import { Live } from "./figures.js" */
 
 /** Whether a change is the reader's. @param {import("../core/store/store.js").Origin} origin */
-export const readers = (origin) => origin !== "pushed" && origin !== "answer";
+export const isReadersChange = (origin) => origin !== "pushed" && origin !== "answer";
 
 /**
  * @param {import("../core/store/store.js").Store} store
@@ -39,7 +39,7 @@ export function liveModel(store, first, isReaders) {
       store.subscribe(
         ({ link }) => link,
         (_, __, origin) => {
-          if (!readers(origin)) return;
+          if (!isReadersChange(origin)) return;
           changed = true;
           listener();
         },

@@ -13,7 +13,7 @@ import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { format as formatLab, opened as openedLab, parse as parseLab, stateOf as labStateOf } from "../lab/link.js";
+import { format as formatLab, labOfShare, parse as parseLab, shareState } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { find, h, inSight } from "../lib/dom.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
@@ -21,9 +21,9 @@ import { OPTIONS, view } from "../views/index.js";
 import { bindMap } from "../workspace/model-map.js";
 import { createFigureBar, linkOfShare } from "./figure-controls.js";
 import { liveLab, liveModel } from "./figure-state.js";
-import { arrive, compared, tried, unfit } from "./formula-and-zoo-figures.js";
-import { paired } from "./pairing-figure.js";
-import { trained } from "./training-figure.js";
+import { formulaFigure, replaceStill, unfitMessage, zooFigure } from "./formula-and-zoo-figures.js";
+import { pairingFigure } from "./pairing-figure.js";
+import { trainingFigure } from "./training-figure.js";
 
 /** @import { Asks } from "../room/room.js" */
 /** @import { LessonServices } from "../pages/learn.js" */
@@ -103,8 +103,8 @@ export function createLiveFigures() {
 /** @param {LessonServices} services */
 export function bindFigures(services) {
   const figures = createLiveFigures();
-  linked(window);
-  inSight(document.querySelectorAll("#lesson figure.live"), (element) => liven(services, element, figures));
+  applyLink(window);
+  inSight(document.querySelectorAll("#lesson figure.live"), (element) => openFigure(services, element, figures));
   return figures;
 }
 
@@ -112,7 +112,7 @@ export function bindFigures(services) {
  * A link may have a share that is opened in one of the lesson's figures, or a state of one.
  * @param {Window} window
  */
-function linked(window) {
+function applyLink(window) {
   const parameters = new URLSearchParams(readQuery(window));
   const figure = document.getElementById(readFragment(window));
   const of = ["share", "shows"].find((name) => parameters.get(name));
@@ -129,18 +129,18 @@ function linked(window) {
  * @param {LiveFigures} figures  told once it is there
  * @returns {Promise<boolean>}  whether it is there; never rejects
  */
-export async function liven(services, element, figures) {
+export async function openFigure(services, element, figures) {
   const stand = find(".stand", element);
   const focused = element.contains(document.activeElement);
   element.querySelectorAll(":scope > .problem").forEach((problem) => problem.remove());
   try {
     const live = await MAKERS[kindOf(element)](services, element);
     const { shows } = element.dataset;
-    if (shows && !live.go(shows)) prependProblem(element, unfit(services.page.t));
+    if (shows && !live.go(shows)) prependProblem(element, unfitMessage(services.page.t));
     figures.arrived(element, live);
   } catch (error) {
     stand.querySelectorAll(".coming").forEach((place) => place.remove());
-    const failed = trouble(services.page, () => void liven(services, element, figures));
+    const failed = trouble(services.page, () => void openFigure(services, element, figures));
     stand.after(failed.element);
     failed.show(failure(error).first().final());
     return false;
@@ -163,15 +163,15 @@ function kindOf({ dataset: { page = "", link = "" } }) {
 /**
  * How a figure of each kind is made in its `.stand`, hidden (`.coming`) until its first result. One
  * that fails before that throws.
- * @type {Record<string, (services: Parameters<typeof liven>[0], element: HTMLElement) => Promise<Live>>}
+ * @type {Record<string, (services: Parameters<typeof openFigure>[0], element: HTMLElement) => Promise<Live>>}
  */
 const MAKERS = {
-  workspace: ofModel,
-  pairing: paired,
-  lab: byHand,
-  formula: tried,
-  zoo: compared,
-  train: (services, element) => trained(services, element, measure),
+  workspace: modelFigure,
+  pairing: pairingFigure,
+  lab: labFigure,
+  formula: formulaFigure,
+  zoo: zooFigure,
+  train: (services, element) => trainingFigure(services, element, measure),
 };
 
 /**
@@ -186,12 +186,12 @@ const measure = (element) => {
   return { width, height: Math.min(Math.max(width * 0.6, 340), maxHeight), wide: width >= 560 };
 };
 
-/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element */
-async function ofModel(services, element) {
+/** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element */
+async function modelFigure(services, element) {
   const { page, api, source: server, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
-  const { initial, source } = await opened(api, server, element, lang, (problem) => lost(page, element, problem));
+  const { initial, source } = await opened(api, server, element, lang, (problem) => reportLostShare(page, element, problem));
   const state = merge(linkTo(), initial, { lang });
   const store = storeOf(state);
   const caption = h("p", { className: "caption" });
@@ -214,7 +214,7 @@ async function ofModel(services, element) {
     figure.destroy();
     throw problem;
   }
-  arrive(stand, place);
+  replaceStill(stand, place);
   return liveModel(store, state, Boolean(element.dataset.share));
 }
 
@@ -237,16 +237,16 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
   return { initial: stateOfShare(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
 }
 
-/** @param {Parameters<typeof liven>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */
-async function byHand(services, element) {
+/** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */
+async function labFigure(services, element) {
   const { page, api, lang } = services;
   const stand = find(".stand", element);
   const storedShare = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
-  if (storedShare instanceof Problem) lost(page, element, storedShare);
-  const share = storedShare && !(storedShare instanceof Problem) ? openedLab(storedShare) : null;
+  if (storedShare instanceof Problem) reportLostShare(page, element, storedShare);
+  const share = storedShare && !(storedShare instanceof Problem) ? labOfShare(storedShare) : null;
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "by-hand" });
-  const shareLink = linkOfShare(services, element, () => ({ state: labStateOf(figure.lab(), lang) }));
+  const shareLink = linkOfShare(services, element, () => ({ state: shareState(figure.lab(), lang) }));
   const bar = h("p", { className: "figure-bar" }, ...(shareLink ? [shareLink.button] : []));
   const place = h("div", { className: "coming" }, root, bar, ...(shareLink ? [shareLink.panel] : []));
   stand.append(place);
@@ -276,12 +276,12 @@ async function byHand(services, element) {
     figure.destroy();
     throw problem;
   }
-  arrive(stand, place);
+  replaceStill(stand, place);
   return (live = liveLab(figure));
 }
 
 /** Say why a figure's share cannot be opened. @param {LessonServices["page"]} page @param {HTMLElement} element @param {Problem} problem */
-const lost = ({ t }, element, problem) => prependProblem(element, wording(t, problem));
+const reportLostShare = ({ t }, element, problem) => prependProblem(element, wording(t, problem));
 
 /** @param {HTMLElement} element  a figure @param {string} words */
 const prependProblem = (element, words) => element.prepend(h("p", { className: "problem", role: "alert" }, words));

@@ -11,8 +11,8 @@ import { createFormula } from "../lab/formulas/formula.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { linkTo } from "../views/create-figure.js";
-import { lengthCurves, percent, tested } from "../zoo/charts.js";
-import { format, joined, parse } from "../zoo/link.js";
+import { lengthCurves, measuredLengths, percent } from "../zoo/charts.js";
+import { format, parse, zooWithModels } from "../zoo/link.js";
 import { linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./figure-state.js";
 
@@ -33,10 +33,10 @@ const SEEDS = /^\d{1,9}$/;
  */
 async function createZooFigure({ page, api, source }, root, link, { changed, answered: onAnswer }) {
   const { t } = page;
-  const zoo = joined(await api.zoo(), await source.models());
+  const zoo = zooWithModels(await api.zoo(), await source.models());
   const state = parse(link, zoo);
   const models = zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name));
-  const lengths = tested(models);
+  const lengths = measuredLengths(models);
   const unit = zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "";
   const longest = Math.max(...models.map(({ trained }) => trained[1]));
   const parameters = new URLSearchParams(link);
@@ -156,14 +156,14 @@ function marked(answer, target) {
   return (answer || "–").split(" ").flatMap((token, i) => [i ? " " : "", token === targetTokens[i] ? el("span", { key: i }, token) : el("mark", { key: i }, token)]);
 }
 
-/** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
+/** @typedef {Parameters<typeof import("./figures.js").openFigure>[0]} OfFigure */
 /** @typedef {ReturnType<typeof liveQuery>} Live */
 
 /** @param {OfFigure["page"]["t"]} t */
-export const unfit = (t) => t("The link does not fit this figure, which is shown in its initial state.");
+export const unfitMessage = (t) => t("The link does not fit this figure, which is shown in its initial state.");
 
 /** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
-export async function tried(services, element) {
+export async function formulaFigure(services, element) {
   const { page, api, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
@@ -175,7 +175,7 @@ export async function tried(services, element) {
   const query = () => new URLSearchParams([["show", id], ...formula.query()]);
   // The link is that of the lesson, or of a collection, which has a figure in some state.
   if (!formula.go(parameters)) {
-    element.prepend(h("p", { className: "problem", role: "alert" }, unfit(page.t)));
+    element.prepend(h("p", { className: "problem", role: "alert" }, unfitMessage(page.t)));
     formula.draw();
   }
   const live = liveQuery({
@@ -195,12 +195,12 @@ export async function tried(services, element) {
   }
 
   linkBelow(root, linkOfState(services, element, live.shows));
-  arrive(stand, root);
+  replaceStill(stand, root);
   return live;
 }
 
 /** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
-export async function compared(services, element) {
+export async function zooFigure(services, element) {
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "coming" });
@@ -213,7 +213,7 @@ export async function compared(services, element) {
   });
   live = liveQuery(figure);
   linkBelow(root, linkOfState(services, element, live.shows));
-  arrive(stand, root);
+  replaceStill(stand, root);
   return live;
 }
 
@@ -227,7 +227,7 @@ export function linkBelow(root, link) {
 }
 
 /** Replace the still image. @param {HTMLElement} stand @param {HTMLElement} place */
-export function arrive(stand, place) {
+export function replaceStill(stand, place) {
   stand.querySelectorAll(".still, .start").forEach((element) => element.remove());
   place.classList.remove("coming");
   stand.dataset.live = "yes";

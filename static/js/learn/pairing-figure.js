@@ -5,7 +5,7 @@ import { request } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
-import { createPairing, lookingFrom, openingNeeds, openingOf } from "../opening/pairing.js";
+import { attentionSentence, createPairing, openingNeeds, openingOf } from "../opening/pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/figure-status.js";
 import { format, merge, parse } from "../core/store/link.js";
@@ -13,7 +13,7 @@ import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { createSentence, linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./figure-state.js";
-import { arrive, linkBelow } from "./formula-and-zoo-figures.js";
+import { linkBelow, replaceStill } from "./formula-and-zoo-figures.js";
 
 /** The place of a word in a state. */
 const WORD = /^\d{1,3}$/;
@@ -22,11 +22,11 @@ const WRITTEN = "written";
 
 /**
  * Its state is the sentence and the word that was clicked.
- * @param {Parameters<typeof import("./figures.js").liven>[0]} services
+ * @param {Parameters<typeof import("./figures.js").openFigure>[0]} services
  * @param {HTMLElement} element
  * @returns {Promise<import("./figures.js").Live>}
  */
-export async function paired(services, element) {
+export async function pairingFigure(services, element) {
   const { page, source, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
@@ -105,13 +105,13 @@ export async function paired(services, element) {
   /** @param {number} wordIndex */
   function light(wordIndex) {
     if (!opening) return;
-    render(caption, lookingFrom(page, opening, wordIndex, true));
+    render(caption, attentionSentence(page, opening, wordIndex, true));
     picture.draw(opening, wordIndex, true);
   }
 
   const problem = await ask();
   if (problem) throw problem;
   linkBelow(root, linkOfState(services, element, live.shows));
-  arrive(stand, root);
+  replaceStill(stand, root);
   return live;
 }

@@ -7,20 +7,20 @@ import { pointingIn } from "../core/figure/pointing.js";
 import { trouble } from "../core/figure/figure-status.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
-import { createDisplayedRun, probed } from "../train/displayed-run.js";
-import { keyOf, remember } from "../train/kept-models.js";
+import { createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
+import { rememberRun, runKey } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
-import { createFollower, over } from "../train/live-run.js";
-import { requestOptions as request, summary } from "../train/options-form.js";
+import { createFollower, isOver } from "../train/live-run.js";
+import { requestOptions, summary } from "../train/options-form.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { linkOfState } from "./figure-controls.js";
-import { liveQuery, readers } from "./figure-state.js";
-import { arrive } from "./formula-and-zoo-figures.js";
+import { isReadersChange, liveQuery } from "./figure-state.js";
+import { replaceStill } from "./formula-and-zoo-figures.js";
 
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 
-/** @typedef {Parameters<typeof import("./figures.js").liven>[0]} OfFigure */
+/** @typedef {Parameters<typeof import("./figures.js").openFigure>[0]} OfFigure */
 
 /** An id of a run. */
 const ID = /^[a-z0-9]{1,40}$/;
@@ -33,7 +33,7 @@ const ID = /^[a-z0-9]{1,40}$/;
  * @param {import("../core/figure/types.js").Measure} measure
  * @returns {Promise<import("./figures.js").Live>}
  */
-export async function trained(services, element, measure) {
+export async function trainingFigure(services, element, measure) {
   const { page, api, lang } = services;
   const { t } = page;
   const linked = parse(element.dataset.link ?? "");
@@ -49,7 +49,7 @@ export async function trained(services, element, measure) {
   const parts = createPlaces(t, about(t, offered, linked.options));
   stand.append(parts.place);
 
-  const source = probed();
+  const source = createProbeSource();
   const first = linkTo({ lang, ...linked.figure });
   const store = storeOf(first);
   const figure = createFigure({ root: parts.root, store, source, page, measure, caption: parts.caption, legend: parts.legend });
@@ -81,7 +81,7 @@ export async function trained(services, element, measure) {
     if (!run) return parts.show("", false);
     status.show(run);
     timeline.show(run);
-    parts.show(over(run) ? "over" : keyOf(run.id) ? "own" : "other", run.snapshots.length > 0);
+    parts.show(isOver(run) ? "over" : runKey(run.id) ? "own" : "other", run.snapshots.length > 0);
   }
 
   function moved() {
@@ -110,18 +110,18 @@ export async function trained(services, element, measure) {
   async function start() {
     failed.show(null);
     parts.show("own", false);
-    const run = await api.startRun(request(linked.options)).catch(failure);
+    const run = await api.startRun(requestOptions(linked.options)).catch(failure);
     if (run instanceof Problem) {
       draw();
       return fail(run, () => void start());
     }
-    remember(run.id, run.key);
+    rememberRun(run.id, run.key);
     await watching.open(run.id, null, live.changed);
   }
 
   function stop() {
     const run = displayed.run();
-    const key = run && keyOf(run.id);
+    const key = run && runKey(run.id);
     if (run && key) api.changeRun(run.id, key, { stop: true }).catch((/** @type {unknown} */ error) => fail(failure(error), stop));
   }
 
@@ -131,13 +131,13 @@ export async function trained(services, element, measure) {
   new ResizeObserver(draw).observe(stand);
   store.subscribe(
     ({ link }) => link,
-    (_, __, origin) => readers(origin) && moved(),
+    (_, __, origin) => isReadersChange(origin) && moved(),
   );
   const link = linkOfState(services, element, live.shows);
   if (link) parts.link.append(link.button);
   if (link) parts.head.append(link.panel);
   if (linked.run !== null) watch(linked.run, linked.step);
-  arrive(stand, parts.place);
+  replaceStill(stand, parts.place);
   return live;
 }
 

@@ -8,7 +8,7 @@ import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { createPairing, lookingFrom, openingOf, opens } from "./pairing.js";
+import { attentionSentence, createPairing, hasOpening, openingOf } from "./pairing.js";
 
 /** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Opening } from "./pairing.js" */
@@ -70,7 +70,7 @@ export function bindOpening(services) {
     place.hidden = !open();
     if (!open()) return player.end();
     // A model whose alignment was not measured has no opening.
-    if (page.model && page.status === "ready" && !opens(page.model)) return leave(services);
+    if (page.model && page.status === "ready" && !hasOpening(page.model)) return leave(services);
     const content = openingOf(page);
     if (!content?.written.length) return;
     const { glosses: glossed = true } = page.link.options;
@@ -100,7 +100,7 @@ function firstOf({ store }, content) {
 const sentence = (services, content, word, glossed) => [
   el("span", { className: "claim" }, services.t("Attention decides which words a model looks at.")),
   " ",
-  el("span", { className: "here" }, lookingFrom(services, content, word, glossed)),
+  el("span", { className: "here" }, attentionSentence(services, content, word, glossed)),
 ];
 
 /**

@@ -143,7 +143,7 @@ function aligners(model) {
 }
 
 /** Whether a model has an opening. @param {Page["model"]} model */
-export const opens = (model) => aligners(model) !== null;
+export const hasOpening = (model) => aligners(model) !== null;
 
 /** @param {Page["model"]} model @returns {string[]}  addresses */
 export function openingNeeds(model) {
@@ -213,7 +213,7 @@ function attendedBy({ weights, special }) {
  * @param {number} wordIndex  the written word
  * @param {boolean} glossed  whether its gloss is told
  */
-export function lookingFrom({ phrase, t }, content, wordIndex, glossed) {
+export function attentionSentence({ phrase, t }, content, wordIndex, glossed) {
   const { label, gloss } = content.written[wordIndex];
   const { kind, keys } = attendedBy(content.written[wordIndex]);
   const words = {

@@ -6,8 +6,8 @@ import { unpacked } from "../lib/unpack-bytes.js";
 import { createApi } from "../core/wire/api.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { frozen } from "../core/store/data-sources.js";
-import { opened } from "../lab/link.js";
-import { inFile } from "../share/share-in-handout.js";
+import { labOfShare } from "../lab/link.js";
+import { fetchFromHandout } from "../share/share-in-handout.js";
 import { sufficient } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
@@ -24,7 +24,7 @@ async function start() {
   for (const element of document.querySelectorAll("figure.live")) {
     const { page: kind, item = "", about = "" } = /** @type {HTMLElement} */ (element).dataset;
     const stand = find(".stand", element);
-    if (kind === "lab") createLabFigure({ root: stand, page, ...opened(await unpacked(find(`#item-${item}-data`)).json()), compute: null, choices: false, about: about.split(" ").filter(Boolean) });
+    if (kind === "lab") createLabFigure({ root: stand, page, ...labOfShare(await unpacked(find(`#item-${item}-data`)).json()), compute: null, choices: false, about: about.split(" ").filter(Boolean) });
     else await ofTrace(page, stand, item);
   }
 }
@@ -32,7 +32,7 @@ async function start() {
 /** @param {import("../core/figure/types.js").PageContext} page @param {HTMLElement} stand @param {string} item */
 async function ofTrace(page, stand, item) {
   const initial = linkTo({ lang });
-  const source = frozen(createApi(inFile(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });
+  const source = frozen(createApi(fetchFromHandout(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });
   const frozenPage = /** @type {Page} */ (await source.open?.(initial));
   const views = sufficient(frozenPage, VIEWS);
   const store = storeOf(initial, () => views);

@@ -9,7 +9,7 @@ import { opener } from "../core/store/highlight.js";
 import { bindStage, createPageServices } from "../workspace/view-tabs.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
-import { inFile } from "../share/share-in-handout.js";
+import { fetchFromHandout } from "../share/share-in-handout.js";
 import { sufficient } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChanges } from "../workspace/interventions.js";
@@ -17,7 +17,7 @@ import { bindChips } from "../workspace/token-chips.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
-import { bindOptions, bindSheets } from "../workspace/panels.js";
+import { bindNarrowPanels, bindOptions } from "../workspace/panels.js";
 import { nearest } from "../core/store/link.js";
 import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
@@ -31,7 +31,7 @@ const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
-  const api = createApi(inFile("trace"));
+  const api = createApi(fetchFromHandout("trace"));
   const initial = linkTo({ ...opening(lang), lang });
   const source = frozen(api, { id: "handout", initial, options: OPTIONS });
   const opened = /** @type {Opened} */ (await source.open?.(initial));
@@ -46,7 +46,7 @@ async function start() {
   const services = createPageServices(plan, api);
   document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
-  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(services);
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   await services.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)

@@ -5,7 +5,7 @@ import { createApi } from "../core/wire/api.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { createList, exampleFigure, ofRanking, ofRows } from "../heads/examples.js";
+import { createExampleList, exampleFigure, rankingResult, searchResult } from "../heads/examples.js";
 
 const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
 const headPlace = { model, place, head: Number(head), corpus };
@@ -36,14 +36,14 @@ function bindExamples({ page, ask }, api, info) {
   const search = /** @type {HTMLFormElement} */ (find("#search"));
   ranking.hidden = search.hidden = false;
   const figure = exampleFigure(page, served(api), info, { ...headPlace, lang });
-  const list = createList(page, figure.show);
+  const list = createExampleList(page, figure.show);
 
   const rank = () => {
     const by = String(new FormData(ranking).get("by"));
-    return ask((signal) => api.headExamples(headPlace, by, signal), (reply) => list.show(ofRanking(t, reply)));
+    return ask((signal) => api.headExamples(headPlace, by, signal), (reply) => list.show(rankingResult(t, reply)));
   };
   /** @param {Record<string, string>} filters */
-  const searchRows = (filters) => ask((signal) => api.headRows(headPlace, filters, signal), (reply) => list.show(ofRows(t, reply)));
+  const searchRows = (filters) => ask((signal) => api.headRows(headPlace, filters, signal), (reply) => list.show(searchResult(t, reply)));
 
   ranking.addEventListener("change", () => {
     search.reset();

@@ -6,7 +6,7 @@ import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { opened } from "../lab/link.js";
+import { labOfShare } from "../lab/link.js";
 
 const { catalog = "", share: id = "" } = find("#lab").dataset;
 
@@ -20,7 +20,7 @@ async function start() {
     line.hidden = false;
     return void (line.textContent = wording(page.t, share));
   }
-  createLabFigure({ root: find("#figure"), page, ...opened(share), compute: api.lab, choices: false });
+  createLabFigure({ root: find("#figure"), page, ...labOfShare(share), compute: api.lab, choices: false });
 }
 
 void start();

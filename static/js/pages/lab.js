@@ -1,6 +1,6 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
-import { bindSharePanel, day } from "../share/share-panel.js";
+import { bindSharePanel, dateText } from "../share/share-panel.js";
 import { takeHandover } from "../room/handover.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -10,7 +10,7 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
-import { format, invalidCells, opened, parse, stateOf } from "../lab/link.js";
+import { format, invalidCells, labOfShare, parse, shareState } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { bindExports } from "../lab/exports.js";
 import { bindFormulas, bindLabProjector } from "../lab/page.js";
@@ -30,7 +30,7 @@ async function start() {
   const share = id ? await api.readLabShare(id).catch(failure) : null;
   if (share instanceof Problem) return void (find("#figure").textContent = wording(page.t, share));
   const query = room && !isExploring(room) ? new URL(roomLink, window.location.origin).search : readQuery(window);
-  const first = share ? opened(share) : { lab: parse(query, preset("identity")), known: null };
+  const first = share ? labOfShare(share) : { lab: parse(query, preset("identity")), known: null };
   const frozen = share && format(first.lab);
   const params = new URLSearchParams(query);
   /** @type {ReturnType<typeof createLabFigure> | null} */
@@ -66,7 +66,7 @@ async function start() {
   }
 
   if (share) {
-    find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: day(share.created) });
+    find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: dateText(share.created) });
     /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
   }
   formulas.go(params.get("show") ?? "");
@@ -82,7 +82,7 @@ async function start() {
   async function make(about) {
     if (formulas.shown()) return { url: currentUrl(window) };
     if (Object.keys(invalidCells(labFigure.lab())).length) throw new Problem("wrong-cells");
-    return api.share({ state: stateOf(labFigure.lab(), lang), about });
+    return api.share({ state: shareState(labFigure.lab(), lang), about });
   }
   changed = bindLabRoom(page, api, labFigure);
   bindExports(page, api, labFigure, lang);

@@ -6,7 +6,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { spelled } from "../room/bar.js";
+import { spelledCode } from "../room/bar.js";
 
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 
@@ -35,7 +35,7 @@ async function showOwn({ t }, api) {
       el(
         "li",
         { key: room.code },
-        el("b", {}, spelled(room.code)),
+        el("b", {}, spelledCode(room.code)),
         el("button", { type: "button", className: "button", onclick: () => void takeBack(api, room) }, t("Present in it again")),
         el("a", { className: "button quiet", href: `/room/${room.code}?screen=1` }, t("Open as a second screen")),
       ),

@@ -13,7 +13,7 @@ import { bindKeptList } from "../train/kept-models.js";
 import { format, parse } from "../train/link.js";
 import { createFollower } from "../train/live-run.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";
-import { bindProbes, createDisplayedRun, probed } from "../train/displayed-run.js";
+import { bindProbes, createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS, view } from "../views/index.js";
 import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
@@ -44,7 +44,7 @@ async function start() {
   const [messages, offered] = await Promise.all([api.catalog(catalog), api.offeredRuns().catch((/** @type {Problem} */ problem) => problem)]);
   const offer = () => VIEWS.filter(({ id }) => OFFERED.has(id));
   const store = storeOf(linkTo({ lang, ...linked.figure }), offer);
-  const source = probed();
+  const source = createProbeSource();
   const status = { root: find("#stage") };
   const services = createPageServices({ store, source, offer, status, free: linked.figure.head === undefined }, api, { messages, plotly });
   window.addEventListener("resize", services.figure.resize);

@@ -15,12 +15,12 @@ import { bindExport } from "../workspace/export-menu.js";
 import { bindDisclosure } from "../core/page/disclosure.js";
 import { bindGlossary } from "../core/page/glossary.js";
 import { bindHelp, bindKeys } from "../workspace/shortcuts.js";
-import { asksOf, bindInspector } from "../workspace/inspector.js";
+import { bindInspector, scoringNeeds } from "../workspace/inspector.js";
 import { bindLongText, bindPassProgress } from "../long/long-text.js";
 import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOpening } from "../opening/opening.js";
-import { bindOptions, bindSheets } from "../workspace/panels.js";
+import { bindNarrowPanels, bindOptions } from "../workspace/panels.js";
 import { takeHandover } from "../room/handover.js";
 import { bindWorkspaceRoom } from "../room/workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";
@@ -49,7 +49,7 @@ async function start() {
   const store = storeOf(merge(initial, share ? {} : requested, ...greeting, { lang }));
   const free = requested.layer === undefined && requested.head === undefined;
   const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
-  const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
+  const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? scoringNeeds(page) : []) };
   const services = createPageServices({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
@@ -61,7 +61,7 @@ async function start() {
     bindChanges,
     bindStage,
     bindPickers,
-    bindSheets,
+    bindNarrowPanels,
     bindOptions,
     bindChangeButtons,
     bindAnnouncer,

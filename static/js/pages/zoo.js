@@ -7,7 +7,7 @@ import { createAsker } from "../core/wire/connection.js";
 import { find } from "../lib/dom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { chosen, format, joined, parse } from "../zoo/link.js";
+import { format, parse, stateOfTask, zooWithModels } from "../zoo/link.js";
 import { bindCharts } from "../zoo/charts.js";
 import { bindChoices, bindInput } from "../zoo/input.js";
 import { createPanels } from "../zoo/panels.js";
@@ -23,7 +23,7 @@ async function start() {
   await ask(
     () => Promise.all([api.zoo(), api.models()]),
     (reply) => {
-      const zoo = joined(...reply);
+      const zoo = zooWithModels(...reply);
       if (zoo.models.length) return show(page, api, zoo);
       find("#does").textContent = page.t("This server does not serve the models of the zoo.");
     },
@@ -48,7 +48,7 @@ function show(page, api, zoo) {
   /** @param {ZooState} next */
   function change(next) {
     const moved = next.task !== state.task;
-    state = moved ? chosen(zoo, next.task) : next;
+    state = moved ? stateOfTask(zoo, next.task) : next;
     if (moved) return void ask(input.first(state.task));
     refresh();
   }

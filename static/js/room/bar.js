@@ -8,7 +8,7 @@ import { el, render } from "../lib/render.js";
 // The code of a room in large letters with its QR code, and the form of a code as it is shown.
 
 /** A code in two groups, which is easier to read aloud. @param {string} code */
-export const spelled = (code) => code.toUpperCase().replace(/^(...)(...)$/, "$1 $2");
+export const spelledCode = (code) => code.toUpperCase().replace(/^(...)(...)$/, "$1 $2");
 
 /** @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page */
 export function createCodeDialog({ t, phrase }) {
@@ -23,7 +23,7 @@ export function createCodeDialog({ t, phrase }) {
       render(
         dialog,
         el("p", { className: "where" }, phrase(t("Open {address} and type the code"), { address: el("b", {}, `${host}/room`) })),
-        el("p", { className: "code" }, spelled(code)),
+        el("p", { className: "code" }, spelledCode(code)),
         el("img", { src: `/api/qr?${new URLSearchParams({ text: url })}`, alt: t("QR code of the link below") }),
         el("p", { className: "link" }, url),
         isLocal(hostname) && el("p", { className: "local" }, t("This address works on this computer only. Open Headlight at its network address, then show the code.")),
@@ -55,11 +55,11 @@ export function createCodeDialog({ t, phrase }) {
  * @param {BarState} state
  * @param {BarActions} actions
  */
-export function barOf({ t, phrase }, state, actions) {
+export function barContent({ t, phrase }, state, actions) {
   const { room, handed, closed, ending, counts, problem } = state;
   const message = room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
   return [
-    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelled(room.code)) })),
+    el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelledCode(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
     el("div", { className: "room-buttons" }, ending ? sure(t, actions) : room.driver ? button(t("Stop presenting"), actions.takeBack) : offered(t, state, actions)),
   ];

@@ -6,7 +6,7 @@ import { remember } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { button, spelled } from "./bar.js";
+import { button, spelledCode } from "./bar.js";
 
 /** @import { MembersReply, RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/subject-requests.js" */
@@ -35,7 +35,7 @@ const NETWORKS = 5;
  * @param {boolean} hasQuestion  whether the room is asked something
  * @returns {Group[]}
  */
-export function groupsOf({ members, network, at: now }, hasQuestion) {
+export function memberGroups({ members, network, at: now }, hasQuestion) {
   const ids = (/** @type {MembersReply["members"]} */ some) => some.map(({ id }) => id);
   /** @type {Group[]} */
   const groups = [
@@ -98,7 +98,7 @@ export function createMembersDialog({ t }, api, { room, asked: hasQuestion }) {
       el("h2", {}, t("Members")),
       memberList && el("p", {}, t("{here} here, {absent} not connected", { here: memberList.members.filter(({ here: connected }) => connected).length, absent: memberList.members.filter(({ here: connected }) => !connected).length })),
       memberList && door(t, memberList.closed, close),
-      memberList && groups(t, groupsOf(memberList, hasQuestion()), doomed, { ask: (group) => ((doomed = group), show()), remove, keep: () => ((doomed = null), show()) }),
+      memberList && groups(t, memberGroups(memberList, hasQuestion()), doomed, { ask: (group) => ((doomed = group), show()), remove, keep: () => ((doomed = null), show()) }),
       el("p", { className: "status", role: "status" }, status),
       el("form", { method: "dialog" }, el("button", { className: "button", key: "close" }, t("Close"))),
     );
@@ -172,7 +172,7 @@ const NUMBER = /^[\d,. ]{1,20}$/;
  * @param {Record<string, string[]>} collections  the links of the items of presented collections
  * @returns {{link: string, at: number}[]}  at: seconds since the beginning
  */
-export function recorded(states, collections = {}) {
+export function presentedLinks(states, collections = {}) {
   /** @type {{key: string, link: string, at: number, seconds: number}[]} */
   const items = [];
   states.forEach(({ link, at: time }, i) => {
@@ -263,8 +263,8 @@ async function keepRecord(t, api, room) {
   const { states } = await api.roomRecord(room);
   const ids = [...new Set(states.flatMap(({ link }) => link.match(/^\/c\/([a-z0-9]+)/)?.[1] ?? []))];
   const read = ids.map(async (id) => [id, (await api.readCollection(id).catch(() => ({ items: [] }))).items.map(({ link }) => link)]);
-  const items = recorded(states, Object.fromEntries(await Promise.all(read))).map(({ link, at: time }) => ({ link, title: "", note: t("{minutes} min after the start", { minutes: Math.round(time / 60) }) }));
-  const title = t("Room {code}, {day}", { code: spelled(room.code), day: new Date(states[0].at * 1_000).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) });
+  const items = presentedLinks(states, Object.fromEntries(await Promise.all(read))).map(({ link, at: time }) => ({ link, title: "", note: t("{minutes} min after the start", { minutes: Math.round(time / 60) }) }));
+  const title = t("Room {code}, {day}", { code: spelledCode(room.code), day: new Date(states[0].at * 1_000).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) });
   const { id, edit_key: key } = await api.createCollection({ title, note: "", items });
   remember({ id, title, key });
   return { id };

@@ -9,7 +9,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
-import { barOf, button, createCodeDialog } from "./bar.js";
+import { barContent, button, createCodeDialog } from "./bar.js";
 import { createHandoverDialog, inOwnLanguage } from "./handover.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
@@ -301,7 +301,7 @@ export function bindPresenting(page, api, presented, root) {
     bar.hidden = !room;
     if (!room || !presenter) return;
     const asks = asking?.offers() ?? "none";
-    render(bar, barOf(page, { ...presenter.state(), room, ending, asks, counts, menu: menu.element }, act));
+    render(bar, barContent(page, { ...presenter.state(), room, ending, asks, counts, menu: menu.element }, act));
   }
 
   /** @type {import("./bar.js").BarActions} */

@@ -12,7 +12,7 @@ import { served } from "../core/store/data-sources.js";
 import { failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { expanded, oneByOne, summed } from "./results.js";
+import { answerTable, classAnswers, voteSummary } from "./results.js";
 import { ownNickname, setOwnNickname } from "./room-storage.js";
 
 /** @import { QuestionReply } from "../core/wire/schemas.d.ts" */
@@ -110,8 +110,8 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     revealed = true;
     const result = await prediction?.reveal({ guessed: answer !== null });
     const last = results.second.count ? results.second : results.first;
-    prediction?.tally(expanded(entry, last));
-    render(summary, summed(t, results, entry), oneByOne(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
+    prediction?.tally(classAnswers(entry, last));
+    render(summary, voteSummary(t, results, entry), answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
   /** @param {boolean} covered */

@@ -20,7 +20,7 @@ export const distance = (p, q) => p.reduce((sum, weight, i) => sum + Math.abs(we
  * @param {number[]} truth  the model's row
  * @param {[name: string, vote: Results][]} votes  name: "" if there is only one
  */
-export function rowsOf(t, choices, truth, votes) {
+export function rowTable(t, choices, truth, votes) {
   const whole = truth.reduce((a, b) => a + b, 0) || 1;
   const model = truth.map((weight) => weight / whole);
   return el("div", { className: "class-rows" }, votes.map(([name, vote]) => heatmap(t, name, choices, model, vote)));
@@ -51,7 +51,7 @@ const FEW = 8;
  * One line for each vote.
  * @param {Translate} t @param {Votes} votes @param {import("../core/wire/subject-requests.js").Entry} [entry]
  */
-export function summed(t, { first, second }, entry = "choice") {
+export function voteSummary(t, { first, second }, entry = "choice") {
   const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
   const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others: rarer = 0 }) => {
     const parts = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), rarer > 0 && t("{count} gave rarer answers", { count: rarer })];
@@ -66,7 +66,7 @@ export function summed(t, { first, second }, entry = "choice") {
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} votes
  */
-export function votes(t, choices, { first, second }) {
+export function voteTable(t, choices, { first, second }) {
   const cell = (/** @type {Results} */ { chosen, count }, /** @type {string} */ id) =>
     el("td", {}, shareBar(count ? (chosen[id] ?? 0) / count : 0), el("span", { className: "number" }, String(chosen[id] ?? 0)));
   const [listed, twice] = [choices.filter(({ id }) => choices.length <= FEW || first.chosen[id] || second.chosen[id]), second.count > 0];
@@ -83,11 +83,11 @@ export function votes(t, choices, { first, second }) {
  * @param {Votes} bothVotes
  * @param {number[]} [truth]  the model's row
  */
-export function oneByOne(t, entry, choices, bothVotes, truth) {
+export function answerTable(t, entry, choices, bothVotes, truth) {
   if (!choices.length) return null;
-  if (entry === "choice") return bothVotes.second.count ? votes(t, choices, bothVotes) : null;
-  if (entry === "numbers") return choices.length === 1 ? votes(t, numbersIn(bothVotes), bothVotes) : null;
-  return entry === "shares" && truth ? rowsOf(t, choices, truth, [[t("First vote"), bothVotes.first], [t("Second vote"), bothVotes.second]]) : null;
+  if (entry === "choice") return bothVotes.second.count ? voteTable(t, choices, bothVotes) : null;
+  if (entry === "numbers") return choices.length === 1 ? voteTable(t, numbersIn(bothVotes), bothVotes) : null;
+  return entry === "shares" && truth ? rowTable(t, choices, truth, [[t("First vote"), bothVotes.first], [t("Second vote"), bothVotes.second]]) : null;
 }
 
 /** The different numbers that were given, in order. @param {Votes} both */
@@ -100,7 +100,7 @@ const numbersIn = ({ first, second }) =>
  * @param {Results} results
  * @returns {string[][]}
  */
-export function expanded(entry, { chosen, mean, count }) {
+export function classAnswers(entry, { chosen, mean, count }) {
   if (!count) return [];
   if (entry !== "choice") return [mean.map(String)];
   return Object.entries(chosen).flatMap(([id, times]) => Array.from({ length: times }, () => [id]));

@@ -4,7 +4,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { ownQuery } from "../core/store/address.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { spelled } from "./bar.js";
+import { spelledCode } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
 import { isExploring, memberToken, setExploring } from "./room-storage.js";
@@ -115,7 +115,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   }
 
   function message() {
-    const name = spelled(code);
+    const name = spelledCode(code);
     if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
     if (exploring && last) return el("p", { className: "says" }, page.phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));

@@ -11,7 +11,7 @@ const ANSWER = /\/asks\/(\d+)$/;
  * @param {string} id  of the block with the share; its n-th answer is in `id-ask-n`
  * @returns {(path: RequestInfo | URL) => Promise<Response>}
  */
-export const inFile = (id) => async (path) => {
+export const fetchFromHandout = (id) => async (path) => {
   const requestPath = String(path);
   if (!requestPath.startsWith("/api/shares/")) throw new TypeError("no network");
   const [, n] = ANSWER.exec(requestPath) ?? [];

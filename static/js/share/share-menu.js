@@ -6,7 +6,7 @@ import { additionalContents, departed, stateOf } from "../core/store/share-conte
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
 import { KINDS, offeredKinds } from "../ask/question-kinds.js";
-import { bindSharePanel, day } from "./share-panel.js";
+import { bindSharePanel, dateText } from "./share-panel.js";
 
 /** @import { PageServices } from "../workspace/view-tabs.js" */
 /** @import { Made } from "./share-panel.js" */
@@ -50,7 +50,7 @@ function frozen({ store, t, format }) {
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
   const line = find("#frozen-says");
-  const date = day(share.created);
+  const date = dateText(share.created);
   line.textContent = departed(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
   line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,

@@ -261,7 +261,7 @@ export function bindSharePanel({ t, api, make, title, lang, kinds = () => [] }) 
     const copied = (await copy(link))
       ? t("Copied. Anyone with the link sees this exact view.")
       : t("Copy this link: anyone who has it sees this exact view.");
-    const until = expires ? t("The link works until {when}.", { when: day(expires) }) : "";
+    const until = expires ? t("The link works until {when}.", { when: dateText(expires) }) : "";
     status.textContent = `${copied} ${until}`.trim();
   }
 
@@ -336,7 +336,7 @@ function snippet(url, title, lang) {
  * @param {string} moment  ISO 8601
  * @param {"short"} [time]  absent: only the day
  */
-export function day(moment, time) {
+export function dateText(moment, time) {
   const { lang } = document.documentElement;
   return new Date(moment).toLocaleString(lang, { dateStyle: "long", timeStyle: time });
 }

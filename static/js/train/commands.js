@@ -3,8 +3,8 @@
 import { failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { over } from "./live-run.js";
-import { keptModels, keyOf } from "./kept-models.js";
+import { isOver } from "./live-run.js";
+import { keptModels, runKey } from "./kept-models.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 
@@ -30,7 +30,7 @@ export function bindCommands({ api, t, announce }, { displayed, choices, models,
   /** @param {(run: LiveRun, key: string) => Promise<unknown>} work */
   async function ask(work) {
     const run = displayed.run();
-    const key = run && keyOf(run.id);
+    const key = run && runKey(run.id);
     if (!run || !key || busy) return;
     busy = true;
     try {
@@ -84,12 +84,12 @@ export function bindCommands({ api, t, announce }, { displayed, choices, models,
 
   /** @param {LiveRun} run */
   function show(run) {
-    const mine = keyOf(run.id) !== null;
+    const mine = runKey(run.id) !== null;
     const step = snapshot()?.step;
     const url = keptModels().find(({ id }) => id === keptIds.get(snapshotKey()))?.url;
     render(
       form,
-      mine && !over(run) && [button("pause", run.state === "paused" ? t("Resume training") : t("Pause training")), button("stop", t("Stop training")), rate(run)],
+      mine && !isOver(run) && [button("pause", run.state === "paused" ? t("Resume training") : t("Pause training")), button("stop", t("Stop training")), rate(run)],
       step !== undefined && button("fork", t("Fork from step {step}…", { step })),
       step !== undefined && mine && !url && button("keep", t("Keep the model of step {step}", { step })),
       url && el("a", { key: "open", className: "button strong", href: url }, t("Open the kept model in the workspace")),

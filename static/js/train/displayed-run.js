@@ -4,7 +4,7 @@ import { createAsker } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { fresh, placeOf } from "./live-run.js";
+import { newRun, snapshotIndex } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
@@ -19,7 +19,7 @@ const MAX_TRACES = 200;
  * A source that returns the trace put into it.
  * @returns {import("../core/store/data-sources.js").Source & {put: (moment: Moment) => void}}
  */
-export function probed() {
+export function createProbeSource() {
   /** @type {Moment | null} */
   let moment = null;
   const current = () => {
@@ -42,7 +42,7 @@ export function probed() {
 
 /**
  * @param {{api: Pick<import("../core/wire/api.js").Api, "runSnapshot">, figure: {run: () => Promise<void>}, store: import("../core/store/store.js").Store}} services
- * @param {ReturnType<typeof probed>} source
+ * @param {ReturnType<typeof createProbeSource>} source
  * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
  */
 export function createDisplayedRun({ api, figure, store }, source, { moved, failed }) {
@@ -57,7 +57,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
   /** What the figure shows or is loading. */
   let shownKey = "";
 
-  const place = () => (run ? placeOf(run, step) : -1);
+  const place = () => (run ? snapshotIndex(run, step) : -1);
 
   /** Update the figure to the current step. */
   async function figureOf() {
@@ -97,7 +97,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
 
     /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} position */
     open(info, position) {
-      run = fresh(info);
+      run = newRun(info);
       ({ step, probe } = position);
       shownKey = "";
     },

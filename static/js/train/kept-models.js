@@ -13,10 +13,10 @@ const MODELS = "kept-models";
 const storageName = (/** @type {string} */ id) => `run-${id}`;
 
 /** @param {string} id @param {string} key */
-export const remember = (id, key) => keep(storageName(id), key);
+export const rememberRun = (id, key) => keep(storageName(id), key);
 
 /** @param {string} id @returns {string | null}  null: somebody else started it */
-export const keyOf = (id) => readStored(storageName(id));
+export const runKey = (id) => readStored(storageName(id));
 
 /** @returns {KeptReply[]}  the newest first */
 export function keptModels() {

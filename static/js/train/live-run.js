@@ -34,7 +34,7 @@ const OVER = new Set(["finished", "stopped", "failed"]);
 const OBSERVED = 40;
 
 /** @param {RunInfo} info @returns {LiveRun}  before any event */
-export function fresh({ id, options, parent, learning_rate }) {
+export function newRun({ id, options, parent, learning_rate }) {
   return {
     id,
     options,
@@ -56,7 +56,7 @@ export function fresh({ id, options, parent, learning_rate }) {
 }
 
 /** @param {LiveRun} run */
-export const over = ({ state }) => OVER.has(state);
+export const isOver = ({ state }) => OVER.has(state);
 
 /**
  * The run after an event; an event that was already applied changes nothing.
@@ -83,7 +83,7 @@ export function withEvent(run, event) {
  * @param {LiveRun} run
  * @returns {number[]}
  */
-export function planned({ options, snapshots, from, state }) {
+export function plannedSteps({ options, snapshots, from, state }) {
   const last = Number(options.steps);
   const recorded = snapshots.map(({ step }) => step);
   if (OVER.has(state)) return recorded;
@@ -114,7 +114,7 @@ export function trainLosses({ snapshots, losses }) {
  * @param {number | null} step  null: the last
  * @returns {number}  −1: none yet
  */
-export function placeOf({ snapshots }, step) {
+export function snapshotIndex({ snapshots }, step) {
   if (step === null || !snapshots.length) return snapshots.length - 1;
   const far = snapshots.map((snapshot) => Math.abs(snapshot.step - step));
   return far.indexOf(Math.min(...far));
@@ -126,7 +126,7 @@ export function placeOf({ snapshots }, step) {
  * @param {number} share
  * @returns {RunSnapshotReply | null}
  */
-export function reached({ snapshots }, share) {
+export function firstReaching({ snapshots }, share) {
   const last = snapshots.findLastIndex(({ accuracy }) => accuracy < share);
   return snapshots[last + 1] ?? null;
 }
@@ -164,7 +164,7 @@ export function createFollower(api, { hear, failed }) {
     async follow(info) {
       controller.abort();
       const { signal } = (controller = new AbortController());
-      if (info) run = fresh(info);
+      if (info) run = newRun(info);
       for (let wait = FIRST_WAIT; run && !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
         const { next } = run;
         try {
@@ -175,7 +175,7 @@ export function createFollower(api, { hear, failed }) {
           failed(problem);
           if (!problem.passing) return;
         }
-        if (run && over(run)) return redraw.now();
+        if (run && isOver(run)) return redraw.now();
         if (run && run.next > next) wait = FIRST_WAIT;
         await pause(wait, signal);
       }

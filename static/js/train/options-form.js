@@ -5,7 +5,7 @@ import { taskName } from "../core/store/zoo-names.js";
 import { failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { remember } from "./kept-models.js";
+import { rememberRun } from "./kept-models.js";
 
 /** @import { Options } from "../core/wire/subject-requests.js" */
 /** @import { Problem } from "../core/wire/problem.js" */
@@ -40,7 +40,7 @@ export const requestOptions = (typed) => Object.fromEntries(Object.entries(typed
  * @param {string} name  of an option
  * @returns {string}  the error message; "": none
  */
-export function wrongOf(t, { typed, offered, fork }, name) {
+export function optionError(t, { typed, offered, fork }, name) {
   if (!isNumber(name)) return "";
   const { shortest, most: longest } = taskOf(offered, typed);
   const range = name === "longest" ? { low: shortest, high: longest } : offered.ranges[name];
@@ -200,7 +200,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
   let folded = false;
 
   const task = () => taskOf(offered, typed);
-  const wrong = (/** @type {string} */ name) => (refused?.field === name ? refused.words : wrongOf(t, { typed, offered, fork }, name));
+  const wrong = (/** @type {string} */ name) => (refused?.field === name ? refused.words : optionError(t, { typed, offered, fork }, name));
   const options = () => requestOptions(typed);
 
   async function train() {
@@ -212,7 +212,7 @@ export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
     show();
     try {
       const run = await (fork ? api.forkRun(fork.id, { step: fork.step, options: options() }) : api.startRun(options()));
-      remember(run.id, run.key);
+      rememberRun(run.id, run.key);
       fork = null;
       void started(run.id);
     } catch (error) {

@@ -6,7 +6,7 @@ import { h } from "../lib/dom.js";
 import { grouped, hundredths, significant, two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { counted } from "../views/training/training-history.js";
-import { over, planned, reached, trainLosses } from "./live-run.js";
+import { firstReaching, isOver, plannedSteps, trainLosses } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */
 
@@ -35,10 +35,10 @@ export function bindStatusLine({ t, announce }, { line, finding, bar }) {
 
   /** @param {LiveRun} run */
   function learned(run) {
-    const snapshot = reached(run, LEARNED);
-    if (!run.snapshots.length) return over(run) ? "" : t("The first snapshot appears as soon as the examples are " +
+    const snapshot = firstReaching(run, LEARNED);
+    if (!run.snapshots.length) return isOver(run) ? "" : t("The first snapshot appears as soon as the examples are " +
       "generated.");
-    if (!snapshot) return over(run) ? t("The task was not learned: less than 99 % of the held-out answers are right.") : "";
+    if (!snapshot) return isOver(run) ? t("The task was not learned: less than 99 % of the held-out answers are right.") : "";
     const values = { step: counted(snapshot.step), seconds: grouped(Math.round(snapshot.seconds)) };
     return t("From step {step} on, at least 99 % of the held-out answers are right ({seconds} s of training).", values);
   }
@@ -111,7 +111,7 @@ export function bindTimeline(services, displayed, element) {
     const drawn = (/** @type {number[]} */ values) => values.map((value) => (Number.isFinite(value) ? Math.min(value, top) : top));
     const width = element.clientWidth;
     const names = [t("right"), t("held out"), t("training")];
-    const common = { width, height: HEIGHT, places: planned(run).map(counted), markedIndex: displayed.place() };
+    const common = { width, height: HEIGHT, places: plannedSteps(run).map(counted), markedIndex: displayed.place() };
     const lines = {
       right: [{ name: names[0], values: run.snapshots.map(({ accuracy }) => 100 * accuracy), colour: colours.ink }],
       loss: [
@@ -133,7 +133,7 @@ export function bindTimeline(services, displayed, element) {
       element.hidden = place < 0;
       if (place < 0) return;
       const { left: leftMargin, right } = charts(run);
-      slider.max = String(planned(run).length - 1);
+      slider.max = String(plannedSteps(run).length - 1);
       slider.value = String(place);
       slider.style.marginLeft = `${leftMargin - THUMB}px`;
       slider.style.width = `calc(100% - ${leftMargin + right - 2 * THUMB}px)`;

@@ -6,12 +6,12 @@ import { bindExportPanel } from "../core/page/disclosure.js";
 import { changes, isChanged, plainly } from "../core/store/interventions.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { additionalContents, departed, answerFromShare } from "../core/store/share-contents.js";
+import { additionalContents, answerFromShare, departed } from "../core/store/share-contents.js";
 import { shownAs } from "../core/store/trained-and-changed.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
-import { requestBody, request } from "../core/wire/request.js";
+import { request, requestBody } from "../core/wire/request.js";
 import { whole } from "../core/wire/tensor-cache.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
@@ -40,7 +40,7 @@ function pooled({ view, options }) {
  * @param {View} view
  * @returns {string[]}  names or patterns
  */
-export function behind(page, view) {
+export function tensorsBehind(page, view) {
   const requested = (view.asks?.(page) ?? []).flatMap((question) =>
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
@@ -79,7 +79,7 @@ export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
     const subject = view.subject?.(page);
     if (subject) return { path: frozenPath(page, view) ?? subject.path, accept };
     if (share) return { path: `/api/shares/${id}`, accept };
-    return { path: "/api/trace", accept, body: request(page.model, link, behind(page, view)) };
+    return { path: "/api/trace", accept, body: request(page.model, link, tensorsBehind(page, view)) };
   }
   if (share)
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
@@ -206,7 +206,7 @@ async function make(context, kind) {
   }
   const subject = subjectRun.subject?.(page);
   if (subject) return table(subject.trace);
-  const select = behind(page, subjectRun);
+  const select = tensorsBehind(page, subjectRun);
   const trace = page.share && !departed(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
   return table(named(trace));

@@ -268,7 +268,7 @@ const scoringAt = ({ model, link }) => scoringOf(attentionAt(model, place(model,
  * What the inspector requests besides the run: the learned parameters of the scoring.
  * @param {Page} page
  */
-export function asksOf(page) {
+export function scoringNeeds(page) {
   const names = learned(scoringAt(page));
   return names.length ? [parameters(page, names)] : [];
 }
@@ -283,7 +283,7 @@ function compute(page, { rows, cols }, pair) {
   const { model, trace, link } = page;
   const scoring = scoringAt(page);
   if (!scoring) return null;
-  const [question] = asksOf(page);
+  const [question] = scoringNeeds(page);
   const parameterValues = question ? /** @type {import("../core/store/view-requests.js").Tensors | Problem | undefined} */ (answer(page, question)) : {};
   if (parameterValues instanceof Problem) return null;
   const none = { w: null, b: null };

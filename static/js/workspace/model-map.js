@@ -33,7 +33,7 @@ import { view } from "../views/index.js";
 const MAX_FLOORS = 7;
 
 /** @param {Model} model @returns {Tower[]}  in the order in which they run */
-export function floors(model) {
+export function towersOf(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.map((stack, i) => {
     const stackBlocks = stacked(model, stack);
@@ -76,7 +76,7 @@ function ranges(numbers) {
  * @param {number[]} [alsoDrawn]
  * @returns {(Floor | Fold)[]}  all of them where they are few
  */
-export function folded(layers, present, alsoDrawn = []) {
+export function foldedTower(layers, present, alsoDrawn = []) {
   const last = layers.length - 1;
   if (layers.length <= MAX_FLOORS) return layers;
   const middle = Math.min(Math.max(present, 0), last);
@@ -147,7 +147,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
   function show() {
     const page = store.get();
     if (!page.model) return;
-    const towers = floors(page.model);
+    const towers = towersOf(page.model);
     lit = view(page.link.view).lights?.(page) ?? [];
     const input = kindOf(page.model).site === "input" ? t("embedding + position") : t("embedding");
     render(
@@ -168,7 +168,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
   /** @param {Page} page @param {Tower} tower */
   function tower(page, { stack, writes, kinds, layers }) {
     const alsoDrawn = lit.flatMap((modelPart) => (modelPart.layer !== undefined && (modelPart.stack ?? stack) === stack ? [modelPart.layer] : []));
-    const drawn = open === stack ? layers : folded(layers, page.link.layer, alsoDrawn);
+    const drawn = open === stack ? layers : foldedTower(layers, page.link.layer, alsoDrawn);
     return el(
       "div",
       { key: stack, className: "tower", "data-stack": stack },

@@ -48,7 +48,7 @@ export function bindModelMenu({ store, t }, models) {
 
   menu.addEventListener("change", () => {
     const [before, after] = [store.get().model, list.find(({ id }) => id === menu.value)];
-    if (after) store.go({ ...linkTo(store.get().link, before, after), model: after.id === list[0].id ? null : after.id }, "chosen");
+    if (after) store.go({ ...linkForModel(store.get().link, before, after), model: after.id === list[0].id ? null : after.id }, "chosen");
   });
 
   function show() {
@@ -81,7 +81,7 @@ export function bindModelMenu({ store, t }, models) {
  * @param {ModelInfo} after
  * @returns {Partial<import("../core/store/link.js").State>}
  */
-export function linkTo(link, before, after) {
+export function linkForModel(link, before, after) {
   const alike = before !== null && taskOf(before) === taskOf(after) && !after.prompts?.length;
   const source = alike && link.source.trim() ? link.source : (examplesOf(after, link.lang)[0]?.text ?? "");
   const options = alike ? link.options : { ...link.options, ...NO_B };

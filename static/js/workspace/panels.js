@@ -15,7 +15,7 @@ import { view } from "../views/index.js";
 /** @import { PageServices } from "./view-tabs.js" */
 
 /** @param {PageServices} services */
-export function bindSheets({ store, t }) {
+export function bindNarrowPanels({ store, t }) {
   const views = sheet("#views");
   sheet("#rail");
   // Choosing a view closes its sheet; the sheet of layers and heads stays open, to try several.

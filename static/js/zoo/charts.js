@@ -12,17 +12,17 @@ const HEIGHT = 260;
 const DASHES = [undefined, "7 4", "2 3"];
 
 /** The lengths that were measured. @param {ZooModel[]} models @returns {number[]} */
-export const tested = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
+export const measuredLengths = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
 
 /** The mean over the seeds, in per cent. @param {ZooModel} model @param {number} length */
-export function right({ seeds }, length) {
+export function meanAccuracy({ seeds }, length) {
   const accuracies = seeds.map(({ accuracy }) => accuracy[length]).filter((accuracy) => accuracy !== undefined);
   return accuracies.length ? (100 * accuracies.reduce((a, b) => a + b, 0)) / accuracies.length : NaN;
 }
 
 /** As whole per cent, halves to even, as the tables of the documentation have it. @param {ZooModel} model @param {number} length */
 export function percent(model, length) {
-  const exact = Math.round(1e6 * right(model, length)) / 1e6; // 22.500000000000004
+  const exact = Math.round(1e6 * meanAccuracy(model, length)) / 1e6; // 22.500000000000004
   if (Number.isNaN(exact)) return "";
   const down = Math.floor(exact);
   return String(exact - down === 0.5 && down % 2 === 0 ? down : Math.round(exact));
@@ -41,12 +41,12 @@ const lineStyle = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, 
  * @returns {import("../core/draw/curves.js").Plot}
  */
 export function lengthCurves(models, unit, width, theme, t, marked = null) {
-  const all = tested(models);
+  const all = measuredLengths(models);
   const longest = Math.max(...models.map(({ trained }) => trained[1]));
   return {
     curves: models.map((model, i) => ({
       name: changedName(t, model.changed),
-      values: all.map((length) => right(model, length)),
+      values: all.map((length) => meanAccuracy(model, length)),
       ...lineStyle(i, theme),
     })),
     range: [0, 100],
@@ -131,7 +131,7 @@ function losses(models, width, theme, t) {
 
 /** @param {ZooModel[]} models @param {string} unit @param {import("../lib/i18n.js").Translate} t */
 function numbers(models, unit, t) {
-  const all = tested(models);
+  const all = measuredLengths(models);
   const longest = Math.max(...models.map(({ trained }) => trained[1]));
   const head = all.map((length) => el("th", { key: length, scope: "col" }, length > longest ? el("i", {}, String(length)) : String(length)));
   const rows = models.map((model) =>

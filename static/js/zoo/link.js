@@ -27,7 +27,7 @@ const START = { task: "reverse", models: ["reverse", "reverse-rotary"] };
  * @param {ModelInfo[]} infos
  * @returns {Zoo}
  */
-export function joined({ tasks, models }, infos) {
+export function zooWithModels({ tasks, models }, infos) {
   const infoById = Object.fromEntries(infos.map((info) => [info.id, info]));
   return { tasks, models: models.filter(({ id }) => infoById[id]).map((model) => ({ ...model, info: infoById[model.id] })) };
 }
@@ -43,7 +43,7 @@ export function parse(query, zoo) {
   const requestedTask = parameters.get("task") ?? START.task;
   const task = tasks.has(requestedTask) ? requestedTask : (zoo.models[0]?.task ?? "");
   const requestedModels = parameters.get("models")?.split(",") ?? (parameters.has("task") ? [] : START.models);
-  const state = chosen(zoo, task, requestedModels);
+  const state = stateOfTask(zoo, task, requestedModels);
   const places = (parameters.get("at") ?? "").split(",").map((text) => read(text, zoo));
   return { ...state, source: parameters.get("source") ?? "", headsByModel: Object.fromEntries(places.filter((entry) => entry !== null)) };
 }
@@ -55,7 +55,7 @@ export function parse(query, zoo) {
  * @param {string[]} [requested]
  * @returns {ZooState}
  */
-export function chosen(zoo, task, requested = []) {
+export function stateOfTask(zoo, task, requested = []) {
   const names = zoo.models.filter((model) => model.task === task).map(({ name }) => name);
   const existing = names.filter((name) => requested.includes(name));
   return { task, models: existing.length ? existing : names.slice(0, FIRST), source: "", headsByModel: {} };
@@ -80,7 +80,7 @@ export function format({ task, models, source, headsByModel }) {
 }
 
 /** The seed that is served. @param {ZooModel} model */
-export const shipped = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seeds[0];
+export const servedSeed = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seeds[0];
 
 /**
  * All heads in the order in which they run, with how often the largest weight of each is on a token
@@ -89,8 +89,8 @@ export const shipped = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seed
  * @returns {(HeadPlace & {share: number | null})[]}  null: not measured, because its rows determine no
  *   answer
  */
-export function heads(model) {
-  const { looks: shares } = shipped(model);
+export function headShares(model) {
+  const { looks: shares } = servedSeed(model);
   return model.info.attentions.flatMap(({ place, heads: count }) =>
     Array.from({ length: count }, (_, head) => ({ place, head, share: shares[place]?.[head] ?? null })),
   );
@@ -101,10 +101,10 @@ export function heads(model) {
  * @param {ZooModel} model
  * @returns {HeadPlace & {share: number | null}}
  */
-export const best = (model) => heads(model).reduce((a, b) => ((b.share ?? -1) > (a.share ?? -1) ? b : a));
+export const bestHead = (model) => headShares(model).reduce((a, b) => ((b.share ?? -1) > (a.share ?? -1) ? b : a));
 
 /** A head as in a link of the workspace. @param {ZooModel} model @param {HeadPlace} at */
-export function linked({ info }, { place, head }) {
+export function headInLink({ info }, { place, head }) {
   const { block = "", layer = 0 } = placeOf(info, place) ?? {};
   return { block, layer, head };
 }
@@ -116,8 +116,8 @@ export function linked({ info }, { place, head }) {
  * @param {HeadPlace} headPlace
  * @param {string} lang
  */
-export function workspace(model, source, headPlace, lang) {
-  const { block, layer, head } = linked(model, headPlace);
+export function workspaceLink(model, source, headPlace, lang) {
+  const { block, layer, head } = headInLink(model, headPlace);
   const query = { model: model.id, source, view: "attention", block, layer: String(layer), head: String(head), lang };
   return `/?${new URLSearchParams(query)}`;
 }

@@ -4,7 +4,7 @@ import { attention, attentionAt, between, blockOf, placeOf, typed } from "../cor
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { best, heads, linked, workspace } from "./link.js";
+import { bestHead, headInLink, headShares, workspaceLink } from "./link.js";
 import { changedName } from "../core/store/zoo-names.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
@@ -96,11 +96,11 @@ function createPanel(page, source, model, lang) {
     /** @param {HeadPlace | null} place @param {ZooExampleReply} newExample @param {(head: HeadPlace | null) => void} pick */
     show(place, newExample, pick) {
       [example, picked] = [newExample, pick];
-      const head = place ?? best(model);
+      const head = place ?? bestHead(model);
       render(select, options(model, t));
       select.value = place ? `${place.place}.${place.head}` : "";
-      open.setAttribute("href", workspace(model, newExample.source, head, lang));
-      store.go({ source: newExample.source, ...linked(model, head), ...pinned(model, head, newExample) });
+      open.setAttribute("href", workspaceLink(model, newExample.source, head, lang));
+      store.go({ source: newExample.source, ...headInLink(model, head), ...pinned(model, head, newExample) });
       // Only after it is in the page and has a width.
       if (!figure) {
         figure = createFigure({ root: view, store, source, page, caption, measure });
@@ -148,8 +148,8 @@ function headOf(value) {
  * @param {PageContext["t"]} t
  */
 function options(model, t) {
-  const all = heads(model);
-  const top = best(model);
+  const all = headShares(model);
+  const top = bestHead(model);
   const named = (/** @type {{head: number, share: number | null}} */ { head, share }) =>
     share === null ? t("head {n}", { n: head + 1 }) : t("head {n}: {percent} % at the right token", { n: head + 1, percent: Math.round(share * 100) });
   const groups = model.info.attentions.map(({ place, layer }) =>
@@ -159,7 +159,7 @@ function options(model, t) {
       all.filter((entry) => entry.place === place).map((entry) => el("option", { key: entry.head, value: `${place}.${entry.head}` }, named(entry))),
     ),
   );
-  const { block, layer } = linked(model, top);
+  const { block, layer } = headInLink(model, top);
   const words = { block: blockName(block, t), layer: layer + 1, head: top.head + 1, percent: Math.round((top.share ?? 0) * 100) };
   return [el("option", { key: "best", value: "" }, t("the best: {block}, layer {layer}, head {head} ({percent} %)", words)), ...groups];
 }

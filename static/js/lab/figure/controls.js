@@ -5,7 +5,7 @@ import { isPlainKey } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { invalidCells } from "../link.js";
-import { CHOICES, EXTRAS, MAX_SIZE, fitted, shuffled, sizes, switched, turned, unshuffled } from "../matrices.js";
+import { CHOICES, EXTRAS, MAX_SIZE, shuffled, sizes, transposedLab, unshuffled, withExtra, withSizes } from "../matrices.js";
 import { PRESETS, preset } from "../presets.js";
 
 /** @import { Lab } from "../matrices.js" */
@@ -149,15 +149,15 @@ export function createChoices({ t }, { get, change, step, again, root, idPrefix,
 function chosen(lab, { name, value, checked }) {
   if (name === "preset") return value ? { ...oriented(preset(value), lab.convention), fractions: lab.fractions } : null;
   if (name === "numbers") return { ...lab, fractions: value === "fractions" };
-  if (name === "convention") return value === lab.convention ? null : turned(lab);
+  if (name === "convention") return value === lab.convention ? null : transposedLab(lab);
   if (name === "shift") return { ...lab, shift: checked };
   if (name === "smoothing") return { ...lab, smoothing: value };
-  if (name in CHOICES) return fitted({ ...lab, [name]: value });
-  return switched(lab, name.replace("has-", ""), checked);
+  if (name in CHOICES) return withSizes({ ...lab, [name]: value });
+  return withExtra(lab, name.replace("has-", ""), checked);
 }
 
 /** @param {Lab} lab @param {string} convention */
-const oriented = (lab, convention) => (lab.convention === convention ? lab : turned(lab));
+const oriented = (lab, convention) => (lab.convention === convention ? lab : transposedLab(lab));
 
 /** @param {Lab} lab @param {string} name */
 const countOf = (lab, name) => (name === "heads" ? lab.heads : name === "window" ? lab.window : sizes(lab)[/** @type {"n"} */ (name)]);
@@ -165,7 +165,7 @@ const countOf = (lab, name) => (name === "heads" ? lab.heads : name === "window"
 /** @param {Lab} lab @param {string} size @param {number} by */
 function resized(lab, size, by) {
   const count = countOf(lab, size) + by;
-  return size === "window" ? { ...lab, window: count } : fitted(lab, { [size]: count });
+  return size === "window" ? { ...lab, window: count } : withSizes(lab, { [size]: count });
 }
 
 /** What identifies an example, regardless of its tokens and of how it is shown. @param {Lab} lab */

@@ -18,7 +18,7 @@ const ROUNDING = 1e-9;
  * @param {number} value  the correct value
  * @returns {Verdict}  right: equal when rounded to the typed decimals, at least two
  */
-export function judged(text, value) {
+export function judgeNumber(text, value) {
   const { value: typed, wrong } = number(text);
   if (typed === null) return wrong === "empty" ? "empty" : "text";
   const decimals = /[.．]([0-9０-９]*)$/.exec(text.trim())?.[1].length ?? 0;
@@ -39,7 +39,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
   /** @param {Step} step @param {number} head @param {number} row @param {number} col */
   const key = ({ id }, head, row, col) => `${id} ${head} ${row} ${col}`;
   /** @param {Step} step @param {number} head @param {number} row @param {number} col */
-  const verdict = (step, head, row, col) => judged(typed.get(key(step, head, row, col)) ?? "", Number(step.tables[head].values[row][col]));
+  const verdict = (step, head, row, col) => judgeNumber(typed.get(key(step, head, row, col)) ?? "", Number(step.tables[head].values[row][col]));
   /** @param {Step} step @param {number} chosenRow */
   const rowOf = ({ tables }, chosenRow) => within(chosenRow, tables[0].rows.length);
   /** @param {Step} step @param {number} row */

@@ -8,7 +8,7 @@ import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { debounce, throttle } from "../../lib/timing.js";
-import { invalidCells, request } from "../link.js";
+import { invalidCells, labRequest } from "../link.js";
 import { unshuffled } from "../matrices.js";
 import { createChoices } from "./controls.js";
 import { createMatrices } from "./matrix-inputs.js";
@@ -220,7 +220,7 @@ function choice(about, t, redraw) {
 }
 
 /** The key of a request. @param {Lab} lab */
-const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
+const keyOf = (lab) => JSON.stringify([labRequest(lab), lab.order]);
 
 /**
  * The reply, and the one for the original order if words are shuffled.
@@ -230,6 +230,6 @@ const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
  */
 async function replies(compute, lab, signal) {
   const labs = lab.order.length ? [lab, unshuffled(lab)] : [lab];
-  const [answer, before = null] = await Promise.all(labs.map((state) => compute(request(state), signal)));
+  const [answer, before = null] = await Promise.all(labs.map((state) => compute(labRequest(state), signal)));
   return { answer, before };
 }

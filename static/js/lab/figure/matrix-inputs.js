@@ -3,7 +3,7 @@
 import { formulaText } from "../../core/compute/formula.js";
 import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { NAMES, grown } from "../matrices.js";
+import { NAMES, enlarged } from "../matrices.js";
 import { numberGrid } from "./number-grid.js";
 
 /** @import { Lab } from "../matrices.js" */
@@ -20,7 +20,7 @@ const HEADED = new Set(["w_q", "w_k", "w_v", "b_q", "b_k", "b_v"]);
 const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
 
 /** @param {string} name */
-export const printed = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
+export const matrixSymbol = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
 
 /** @param {Page} page @param {LabEditor} editor */
 export function createMatrices(page, { get, change, fixed, idPrefix, offered }) {
@@ -38,12 +38,12 @@ export function createMatrices(page, { get, change, fixed, idPrefix, offered }) 
   function boxed(name) {
     const grid = numberGrid({
       id: `${idPrefix}-${name}`,
-      name: formulaText(printed(name)),
+      name: formulaText(matrixSymbol(name)),
       t,
       announce,
       onEdit: (cells, place) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${place}`),
       onGrow: (rows, cols) => {
-        const larger = grown(get(), name, rows, cols);
+        const larger = enlarged(get(), name, rows, cols);
         if (larger) change(larger);
       },
       onName(index, text) {
@@ -51,7 +51,7 @@ export function createMatrices(page, { get, change, fixed, idPrefix, offered }) 
         change({ ...get(), [key]: get()[key].map((token, i) => (i === index ? text : token)) }, `${key} ${index}`);
       },
     });
-    const called = name === "padding" ? [t("Padding")] : subscript(printed(name));
+    const called = name === "padding" ? [t("Padding")] : subscript(matrixSymbol(name));
     const [title, size] = [h("h2", {}, ...called), h("span", { className: "size" })];
     const box = h("div", { className: `matrix-box is-${name}`, "data-of": name }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element), ...grid.notes);
     return { element: box, size, grid };

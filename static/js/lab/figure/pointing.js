@@ -3,13 +3,13 @@
  * below it. A click pins it, arrow keys move, Esc unpins.
  */
 
-import { mathml, formulaText } from "../../core/compute/formula.js";
+import { formulaText, mathml } from "../../core/compute/formula.js";
 import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { origins } from "../cell-calculation.js";
+import { cellOrigins } from "../cell-calculation.js";
 import { createPointing, onArrows, within } from "../../core/figure/pointing.js";
-import { printer } from "./step-results.js";
+import { numberFormat } from "./step-results.js";
 
 /** @import { Computed } from "./step-results.js" */
 /** @import { Cells } from "../cell-calculation.js" */
@@ -51,7 +51,7 @@ export function bindPointing(root, { announce }, computed) {
     if (!pointed || !cell || !now) return;
     cell.setAttribute(LIT, "self");
     const { lab, answer } = now;
-    const origin = origins(lab, answer, printer(lab))(pointed.of, pointed);
+    const origin = cellOrigins(lab, answer, numberFormat(lab))(pointed.of, pointed);
     if (!origin) return;
     origin.from.forEach((cells) => cellsOf(root, cells).forEach((element) => element.setAttribute(LIT, "from")));
     if (pointed.of in lab.hidden) return;

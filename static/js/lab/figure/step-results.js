@@ -7,8 +7,8 @@ import { h, write } from "../../lib/dom.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { debounce } from "../../lib/timing.js";
-import { moves } from "../matrices.js";
-import { finding, shownSteps } from "../steps.js";
+import { outputChanges } from "../matrices.js";
+import { largestWeight, shownSteps } from "../steps.js";
 import { createExercise } from "./exercise.js";
 
 /** @import { Answer, Step } from "../steps.js" */
@@ -21,7 +21,7 @@ import { createExercise } from "./exercise.js";
 const ROOM = 5;
 
 /** The formatter of numbers. @param {Lab} lab */
-export const printer = (lab) => (lab.fractions ? fractional : plainly);
+export const numberFormat = (lab) => (lab.fractions ? fractional : plainly);
 
 /**
  * @param {import("../../core/figure/types.js").PageContext} page
@@ -82,12 +82,12 @@ export function createSteps(page, { get, change, offered }, idle) {
 
   /** @param {Computed} next @returns {Child[][]} */
   function sentences({ lab, answer, before }) {
-    const { query, key, weight, head } = finding(lab, answer);
+    const { query, key, weight, head } = largestWeight(lab, answer);
     const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
     const sentence = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
     const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : phrase(sentence, values);
     if (!before) return [first];
-    const changed = moves(lab, answer, before).some(Boolean);
+    const changed = outputChanges(lab, answer, before).some(Boolean);
     const outcome = changed
       ? t("The words are shuffled and their outputs change: here the order matters.")
       : t("The words are shuffled, and each has the same output as before: attention alone does not know the order.");
@@ -101,7 +101,7 @@ export function createSteps(page, { get, change, offered }, idle) {
    * @param {Answer} before
    */
   const shuffleTable = (lab, answer, before) =>
-    numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
+    numberTable({ title: t("Largest change of each word’s output"), values: [outputChanges(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
 
   /** @param {Step} step */
   function math({ id, formula }) {
@@ -117,7 +117,7 @@ export function createSteps(page, { get, change, offered }, idle) {
   function item(lab, step, li = h("li", { "data-of": step.id })) {
     const { id, name, tables } = step;
     const isExercise = id in lab.hidden;
-    const tableElements = isExercise ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
+    const tableElements = isExercise ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, numberFormat(lab)));
     items.set(id, li);
     li.className = `step is-${id.replace(".", "-")}${tables[0].cols.length > ROOM ? " wide" : ""}`;
     render(

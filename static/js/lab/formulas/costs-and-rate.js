@@ -8,7 +8,7 @@ import { plot } from "../../core/draw/curves.js";
 import { shareBar } from "../../core/draw/scale.js";
 import { short, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
-import { counted, resultTable } from "./fields.js";
+import { integerText, resultTable } from "./fields.js";
 
 /** @typedef {{id: string, operations: string, count: number, steps: string, path: string}} Cost */
 
@@ -45,7 +45,7 @@ export const COSTS = {
         const called = names(t);
         const costs = layerCosts({ n, d, k, w });
         const maxCount = Math.max(...costs.map(({ count }) => count));
-        const rows = costs.map(({ id, operations, count, steps, path }) => [called[id], operations, counted(count), shareBar(count / maxCount), steps, path]);
+        const rows = costs.map(({ id, operations, count, steps, path }) => [called[id], operations, integerText(count), shareBar(count / maxCount), steps, path]);
         const heads = [t("Layer"), t("Operations"), "", "", t("Sequential steps"), t("Longest path")];
         render(
           root,
@@ -104,7 +104,7 @@ export const RATE = {
     const { t } = page;
     return {
       show({ model, warmup }) {
-        const rows = milestones(warmup).map((step) => [counted(step), tiny(learningRate(step, model, warmup), 3), step === warmup ? t("the peak") : ""]);
+        const rows = milestones(warmup).map((step) => [integerText(step), tiny(learningRate(step, model, warmup), 3), step === warmup ? t("the peak") : ""]);
         const heads = [{ text: t("Step"), symbol: "step" }, { text: t("Learning rate"), symbol: "lr" }, ""];
         render(
           root,
@@ -126,7 +126,7 @@ function curve({ t, theme }, width, warmup) {
       curves: [{ name: "lr", values, colour: colours.ink }],
       range: [0, Math.max(...values)],
       titles: { x: t("Step"), y: t("Learning rate") },
-      places: steps.map(counted),
+      places: steps.map(integerText),
       width: WIDTH,
       height: HEIGHT,
       markedIndex: steps.indexOf(warmup),

@@ -20,7 +20,7 @@ import { el } from "../../lib/render.js";
  */
 
 /** An integer of any size. @param {number} value */
-export const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
+export const integerText = (value) => (value < 1e15 ? grouped(value) : tiny(value));
 
 /**
  * @param {import("../../lib/i18n.js").Translate} t
@@ -48,7 +48,7 @@ export function createFields(t, list, initialText, changed) {
     const parsed = read(field, input.value);
     if (parsed !== null) of.fits = input.value;
     input.setAttribute("aria-invalid", String(parsed === null));
-    why.textContent = parsed === null ? t("A whole number from {least} to {most}.", { least: counted(min), most: counted(max) }) : "";
+    why.textContent = parsed === null ? t("A whole number from {least} to {most}.", { least: integerText(min), most: integerText(max) }) : "";
     return parsed;
   }
 
