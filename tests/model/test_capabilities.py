@@ -69,7 +69,7 @@ def test_what_is_missing_has_a_reason(tiny: EncoderDecoder) -> None:
 
 
 def test_the_page_has_words_for_every_reason() -> None:
-    script = (ROOT / "static/js/workspace/view-tabs.js").read_text()
+    script = (ROOT / "static/js/workspace/main-figure.js").read_text()
     assert set(re.findall(r'^  "([a-z-]+)": ', script, re.M)) == set(REASONS)
 
 

@@ -33,7 +33,7 @@ export function shortened(text, { limit, unit, value, fits }) {
   return (beginning.length - word < WORD && word > 0 ? beginning.slice(0, word) : beginning).trimEnd();
 }
 
-/** @param {import("../workspace/view-tabs.js").PageServices} services */
+/** @param {import("../workspace/main-figure.js").PageServices} services */
 export function bindLongText({ store, t }) {
   const button = h("button", { type: "button", className: "button", hidden: true });
   find("#problem").append(button);
@@ -108,7 +108,7 @@ export function secondsLeft(first, now) {
 /** A shorter run is not worth telling. */
 const SECONDS = 1;
 
-/** @param {import("../workspace/view-tabs.js").PageServices} services */
+/** @param {import("../workspace/main-figure.js").PageServices} services */
 export function bindPassProgress({ store, t, announce, figure }) {
   const meter = h("progress", { max: 1, "aria-label": t("Progress") });
   const label = h("span", {});

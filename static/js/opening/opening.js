@@ -10,7 +10,7 @@ import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { attentionSentence, createPairing, hasOpening, openingOf } from "./pairing.js";
 
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { Opening } from "./pairing.js" */
 
 /**

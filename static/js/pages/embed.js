@@ -1,7 +1,7 @@
 /** A share in a frame of another page: only its view and its caption. */
 
 import { createApi } from "../core/wire/api.js";
-import { bindStage, createPageServices } from "../workspace/view-tabs.js";
+import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../workspace/interventions.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
@@ -33,7 +33,7 @@ async function start() {
 
 /**
  * The link to the share opens what the reader selected.
- * @param {import("../workspace/view-tabs.js").PageServices} services
+ * @param {import("../workspace/main-figure.js").PageServices} services
  */
 function bindOrigin({ store }) {
   const origin = /** @type {HTMLAnchorElement} */ (find("#origin"));

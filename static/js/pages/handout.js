@@ -6,7 +6,7 @@
 import { createApi } from "../core/wire/api.js";
 import { place } from "../core/wire/attentions.js";
 import { opener } from "../core/store/highlight.js";
-import { bindStage, createPageServices } from "../workspace/view-tabs.js";
+import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
 import { fetchFromHandout } from "../share/share-in-handout.js";
@@ -17,13 +17,13 @@ import { bindChips } from "../workspace/token-chips.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
-import { bindNarrowPanels, bindOptions } from "../workspace/panels.js";
+import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { nearest } from "../core/store/link.js";
 import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
 
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 

@@ -17,11 +17,11 @@ import { bindProbes, createDisplayedRun, createProbeSource } from "../train/disp
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS, view } from "../views/index.js";
 import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
-import { createPageServices } from "../workspace/view-tabs.js";
+import { createPageServices } from "../workspace/main-figure.js";
 
 /** @import { LiveRun } from "../train/live-run.js" */
 
-/** @param {import("../workspace/view-tabs.js").PageServices} services */
+/** @param {import("../workspace/main-figure.js").PageServices} services */
 function bindViews({ store, t, figure }) {
   const place = find("#views");
   const show = () => {

@@ -3,7 +3,7 @@
 import { createApi } from "../core/wire/api.js";
 import { attentionAt, place } from "../core/wire/attentions.js";
 import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
-import { bindStage, createPageServices } from "../workspace/view-tabs.js";
+import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
@@ -20,7 +20,7 @@ import { bindLongText, bindPassProgress } from "../long/long-text.js";
 import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOpening } from "../opening/opening.js";
-import { bindNarrowPanels, bindOptions } from "../workspace/panels.js";
+import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { takeHandover } from "../room/handover.js";
 import { bindWorkspaceRoom } from "../room/workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";

@@ -8,7 +8,7 @@ import { merge, parse } from "../core/store/link.js";
 import { apart } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { State } from "../core/store/link.js" */
 
 /** Letters of a sentence in one line. */

@@ -13,7 +13,7 @@ import { render } from "../lib/render.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 
 /** @param {PageServices} services */
 export function bindShareQuestion(services) {

@@ -8,7 +8,7 @@ import { OPTIONS, view } from "../views/index.js";
 import { KINDS, offeredKinds } from "../ask/question-kinds.js";
 import { bindSharePanel, dateText } from "./share-panel.js";
 
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { Made } from "./share-panel.js" */
 
 /** @param {PageServices} context */

@@ -12,7 +12,7 @@ import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 
 /** @import { About } from "../core/wire/schemas.d.ts" */
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { Kept } from "../core/store/kept-collections.js" */
 
 // The menu's QR code of what is on the screen.

@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { STOPS } from "./stops.js";
 
-/** @import { PageServices } from "../workspace/view-tabs.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 
 // A presenter's remote in projector mode: while a tour is open, its keys move through the tour.
 
@@ -13,7 +13,7 @@ import { STOPS } from "./stops.js";
 const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
 
 /**
- * @param {Pick<import("../workspace/view-tabs.js").PageServices, "store">} services
+ * @param {Pick<import("../workspace/main-figure.js").PageServices, "store">} services
  * @param {{open: () => boolean, turn: (by: number) => void}} tour
  */
 function bindRemote({ store }, { open, turn }) {

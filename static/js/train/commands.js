@@ -9,7 +9,7 @@ import { keptModels, runKey } from "./kept-models.js";
 /** @import { LiveRun } from "./live-run.js" */
 
 /**
- * @param {import("../workspace/view-tabs.js").PageServices} services
+ * @param {import("../workspace/main-figure.js").PageServices} services
  * @param {object} others
  * @param {import("./displayed-run.js").DisplayedRun} others.displayed
  * @param {import("./options-form.js").Choices} others.choices

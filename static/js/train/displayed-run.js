@@ -142,7 +142,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
 /** The texts that are read. @param {Trace} trace */
 const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));
 
-/** @param {import("../workspace/view-tabs.js").PageServices} services @param {DisplayedRun} displayed */
+/** @param {import("../workspace/main-figure.js").PageServices} services @param {DisplayedRun} displayed */
 export function bindProbes({ t }, displayed) {
   const list = find("#probes");
   list.addEventListener("change", ({ target }) => displayed.look(Number(/** @type {HTMLInputElement} */ (target).value)));

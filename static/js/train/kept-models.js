@@ -30,7 +30,7 @@ const setKeptModels = (models) => keep(MODELS, JSON.stringify(models));
 /** @typedef {ReturnType<typeof bindKeptList>} KeptList */
 
 /**
- * @param {Pick<import("../workspace/view-tabs.js").PageServices, "api" | "t" | "announce">} services
+ * @param {Pick<import("../workspace/main-figure.js").PageServices, "api" | "t" | "announce">} services
  * @param {{failed: (problem: Problem | null) => void, changed: () => void}} page
  */
 export function bindKeptList({ api, t, announce }, { failed, changed }) {

@@ -183,7 +183,7 @@ export function summary(t, typed, offered) {
 /** @typedef {ReturnType<typeof bindChoices>} Choices */
 
 /**
- * @param {import("../workspace/view-tabs.js").PageServices} services
+ * @param {import("../workspace/main-figure.js").PageServices} services
  * @param {RunsReply} offered
  * @param {{started: (id: string) => Promise<void>, failed: (problem: Problem) => void, chosen: () => void}} listener
  */

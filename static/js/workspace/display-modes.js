@@ -9,7 +9,7 @@ import { GROUPS } from "../views/groups.js";
 import { view } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 
 /** @param {PageServices} context */
 export function bindProjector(context) {

@@ -19,7 +19,7 @@ import { npz } from "../lib/npz.js";
 import { OPTIONS, view } from "../views/index.js";
 import { named } from "../views/qkv/score-names.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { View } from "../core/figure/types.js" */
 

@@ -11,7 +11,7 @@ import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 import { bindMap } from "./model-map.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { Page } from "../core/store/store.js" */
 
 // Small controls in place of the map: step to another layer or head, and a menu of kinds of

@@ -23,7 +23,7 @@ import { row as vector } from "../lib/vectors.js";
 import { createCalculation } from "./calculation.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Reading } from "../core/store/heatmap-data.js" */
 /** @import { Scoring } from "../core/compute/scoring.js" */

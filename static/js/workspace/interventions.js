@@ -16,7 +16,7 @@ import { view } from "../views/index.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 
 /** @param {Context} context */
 export function bindChanges(context) {

@@ -11,7 +11,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { Model } from "../core/wire/attentions.js" */
 /** @import { Page } from "../core/store/store.js" */
 

@@ -8,7 +8,7 @@ import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 
 /** @param {PageServices} context */
@@ -99,7 +99,7 @@ export const notices = () => ({
   retry: find("#retry"),
 });
 
-/** @param {import("./view-tabs.js").PageServices} services */
+/** @param {import("./main-figure.js").PageServices} services */
 export function bindProblems({ store, figure }) {
   function show() {
     const { status, problem } = store.get();

@@ -19,7 +19,7 @@ import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Candidate, Predicted } from "../core/compute/predictions.js" */
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 /** @import { Page, Store } from "../core/store/store.js" */
 
 // What a click on a candidate changes: the text or, in a chat, the answer, which is the prefix of what

@@ -10,7 +10,7 @@ import { taskTakes } from "../core/store/zoo-names.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
 import { markCutOff } from "./token-chips.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 
 /**
  * Remove what belonged to the previous sentence: its target, prefix and padding.

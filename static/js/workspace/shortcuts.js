@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 import { step } from "./head-pickers.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 
 const STORAGE_KEY = "single-keys";
 /** Elements that use letters or arrows themselves. */

@@ -6,7 +6,7 @@
 import { find, h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
-/** @import { PageServices } from "../../workspace/view-tabs.js" */
+/** @import { PageServices } from "../../workspace/main-figure.js" */
 
 // The glossary: one source for the page and the docs.
 

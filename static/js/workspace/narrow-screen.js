@@ -2,8 +2,8 @@
  * Narrow screens: the views, the map and the sentence open from a bar, and close after a choice.
  */
 
-import { wording } from "../core/figure/problem-wording.js";
 import { troubleOf } from "../core/figure/figure-status.js";
+import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 import { chosen } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -12,7 +12,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
 
-/** @import { PageServices } from "./view-tabs.js" */
+/** @import { PageServices } from "./main-figure.js" */
 
 /** @param {PageServices} services */
 export function bindNarrowPanels({ store, t }) {
@@ -87,7 +87,7 @@ function bindBand(store, t) {
 
 // A view's options behind a button: in views that hide them, and on a phone in all views.
 
-/** @param {import("./view-tabs.js").PageServices} services */
+/** @param {import("./main-figure.js").PageServices} services */
 export function bindOptions({ store, t, figure }) {
   const root = document.documentElement;
   const button = find("#options");

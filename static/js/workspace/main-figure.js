@@ -1,4 +1,4 @@
-/** Tabs for the views. */
+/** The page's main figure: the tabs of its views, what is said above it, its height, and what its surroundings receive. */
 
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
@@ -17,6 +17,7 @@ import { OPTIONS, view, whyNot } from "../views/index.js";
 /** @import { Context, View } from "../core/figure/types.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Translate } from "../lib/i18n.js" */
+
 /**
  * @typedef {object} PageAdditions
  * @property {import("../views/create-figure.js").Figure} figure  the page's figure

