@@ -1,5 +1,5 @@
 /**
- * For test_lab_origins.py: prints the requests of labs of all kinds; then, given the server's answers,
+ * For test_cell_calculation.py: prints the requests of labs of all kinds; then, given the server's answers,
  * what the arithmetic that the page prints of each number comes to, and which cells it names.
  */
 
