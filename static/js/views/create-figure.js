@@ -42,13 +42,13 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
  */
 /** @typedef {ReturnType<typeof createFigure>} Figure */
 
-let made = 0;
+let figureCount = 0;
 
 /**
- * @param {Partial<import("../core/store/link.js").State>} [said]
+ * @param {Partial<import("../core/store/link.js").State>} [partialLink]
  * @returns {import("../core/store/link.js").State}  the full state of a partial link
  */
-export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...said });
+export const linkTo = (partialLink = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...partialLink });
 
 /**
  * A store for a figure.
@@ -65,15 +65,15 @@ export function createFigure(plan) {
   const session = bindSession(store, source, { ...wishes(beside, offer), pairs: () => pair.fits() }, plan);
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
-  const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));
+  const pair = createPair(context, root, room, (overrides, place) => standTwin({ ...plan, ...overrides }, place));
   const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
   /** @param {View} shown */
   function scale({ frame }) {
     if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);
   }
-  const stand = createStand(inner, root, (shown) => {
-    plan.onView?.(shown);
-    scale(shown);
+  const stand = createStand(inner, root, (nextView) => {
+    plan.onView?.(nextView);
+    scale(nextView);
     room.again();
   });
   const ends = [
@@ -144,11 +144,11 @@ const wishes = (beside, offer) => ({
 const needsOf = (page) => (isLong(page.trace) ? thumbnailWeights(page.model, page.link.block) : view(page.link.view).needs(page));
 
 /** @param {Plan} plan @param {import("../core/figure/figure-frame.js").RoomOf} room @returns {Context} */
-function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++made}` }, { now }) {
+function contextOf({ root, store, source, page, caption, offer = offered, main = false, name = `figure-${++figureCount}` }, { now }) {
   const { plotter, t, phrase, announce, theme } = page;
   const uniqueId = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
   const finding = () => placeFor(caption);
-  const offers = (/** @type {string} */ id) => offer(store.get()).some((one) => one.id === id);
+  const offers = (/** @type {string} */ id) => offer(store.get()).some((candidate) => candidate.id === id);
   return { store, source, plotter, t, phrase, announce, theme, room: now, finding, offers, uniqueId, keys: createKeys(root, main) };
 }
 
@@ -197,12 +197,12 @@ function standTwin(plan, root) {
  * @param {(view: View) => void} onView
  */
 function createStand(context, root, onView) {
-  let shown = view(context.store.get().link.view);
+  let current = view(context.store.get().link.view);
 
   function mount() {
-    root.dataset.view = shown.id;
-    onView(shown);
-    return shown.mount(context, root);
+    root.dataset.view = current.id;
+    onView(current);
+    return current.mount(context, root);
   }
 
   /** Whether it has been taken off the page: a change that is being delivered may still reach it. */
@@ -220,15 +220,15 @@ function createStand(context, root, onView) {
   let mounted = mount();
 
   return {
-    view: () => shown,
+    view: () => current,
     mounted: () => mounted,
     draw() {
       if (cleared) return;
       const next = view(context.store.get().link.view);
-      if (next !== shown) {
+      if (next !== current) {
         mounted.destroy();
         root.replaceChildren();
-        shown = next;
+        current = next;
         mounted = mount();
       }
       mounted.draw();
@@ -248,8 +248,8 @@ function createStand(context, root, onView) {
 function lacks(page) {
   const { trace, link, answers } = page;
   if (!trace || isFixed(page)) return false;
-  const asked = isLong(trace) ? [] : (view(link.view).asks?.(page) ?? []);
-  return lacking(trace, needsOf(page)).length > 0 || asked.some((question) => !answers[keyOf(question)]);
+  const questions = isLong(trace) ? [] : (view(link.view).asks?.(page) ?? []);
+  return lacking(trace, needsOf(page)).length > 0 || questions.some((question) => !answers[keyOf(question)]);
 }
 
 /**
@@ -262,14 +262,14 @@ function drawn(page) {
   const { view: id, block, layer, head, options } = link;
   const { asks = () => [] } = view(id);
   const needed = trace ? needsOf(page).map((address) => valueAt(trace, address)) : [];
-  const asked = trace && !isLong(trace) ? asks(page).map((question) => answers[keyOf(question)]) : [];
+  const replies = trace && !isLong(trace) ? asks(page).map((question) => answers[keyOf(question)]) : [];
   const lacks = status === "ready" && problem;
-  return [trace?.id, model, lacks, id, block, layer, head, options, ...needed, ...asked];
+  return [trace?.id, model, lacks, id, block, layer, head, options, ...needed, ...replies];
 }
 
 /** What changes highlights without a redraw. @param {Page} page */
-function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...rest } }) {
-  return Object.values(rest);
+function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...highlightState } }) {
+  return Object.values(highlightState);
 }
 
 /** @param {Context} context */

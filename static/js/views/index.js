@@ -28,7 +28,7 @@ export function view(id) {
 export function offered({ model, trace, link }) {
   if (!model) return VIEWS;
   if (isLong(trace)) return VIEWS.filter(({ long }) => long);
-  const able = (/** @type {string} */ one) => model.capabilities.includes(one);
+  const able = (/** @type {string} */ capability) => model.capabilities.includes(capability);
   const weightsOnly = link !== undefined && attentionAt(model, place(model, link))?.qk === false;
   return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) =>
     capabilities.every(able) && blocks(model).some(suits) && !(weightsOnly && suits === withVectors));
@@ -42,7 +42,7 @@ export function offered({ model, trace, link }) {
  */
 export function whyNot({ capabilities = [], blocks: suits = () => true }, { model, link }) {
   if (!model) return null;
-  const lacking = capabilities.find((one) => !model.capabilities.includes(one));
+  const lacking = capabilities.find((capability) => !model.capabilities.includes(capability));
   if (lacking) return model.missing?.[lacking] ?? null;
   if (suits === withVectors && (!blocks(model).some(suits) || (link && attentionAt(model, place(model, link))?.qk === false))) return "weights-only";
   return suits === between && !blocks(model).some(suits) ? "one-text" : null;
@@ -56,9 +56,9 @@ export function whyNot({ capabilities = [], blocks: suits = () => true }, { mode
  */
 export function nearestView(offer = offered) {
   return (page) => {
-    const [wanted, there] = [view(page.link.view), offer(page)];
-    if (there.includes(wanted)) return page.link.view;
-    const away = (/** @type {import("../core/figure/types.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
-    return there.reduce((best, one) => (away(one) < away(best) ? one : best)).id;
+    const [current, available] = [view(page.link.view), offer(page)];
+    if (available.includes(current)) return page.link.view;
+    const away = (/** @type {import("../core/figure/types.js").View} */ candidate) => Math.abs(VIEWS.indexOf(candidate) - VIEWS.indexOf(current));
+    return available.reduce((best, candidate) => (away(candidate) < away(best) ? candidate : best)).id;
   };
 }

@@ -45,7 +45,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
     return width >= 2 * twice + GAP;
   }
 
-  const wanted = () => fits() && otherOf(store.get()) !== null;
+  const isNeeded = () => fits() && otherOf(store.get()) !== null;
 
   function turn() {
     frame.classList.toggle("pair", !twin);
@@ -67,23 +67,23 @@ export function createPair({ store, t, theme }, root, room, stand) {
 
     /** Show or remove the second view, depending on the page and the available space. */
     follow() {
-      if (wanted() !== (twin !== null)) turn();
+      if (isNeeded() !== (twin !== null)) turn();
       if (!twin) return;
       const page = store.get();
-      const shown = shownAs(page.link);
-      for (const as of /** @type {const} */ (["trained", "changed"])) titles[as].toggleAttribute("data-chosen", as === shown);
-      place.dataset.status = (shown === "trained" ? page : otherOf(page))?.status ?? "waiting";
+      const chosen = shownAs(page.link);
+      for (const as of /** @type {const} */ (["trained", "changed"])) titles[as].toggleAttribute("data-chosen", as === chosen);
+      place.dataset.status = (chosen === "trained" ? page : otherOf(page))?.status ?? "waiting";
     },
 
-    /** @param {Mounted} own @returns {Mounted}  with the pictures of both, where both are there */
-    shown(own) {
+    /** @param {Mounted} mounted @returns {Mounted}  with the pictures of both, where both are there */
+    shown(mounted) {
       const beside = twin?.shown();
-      if (!beside) return own;
-      const picture = () => both([
+      if (!beside) return mounted;
+      const picture = () => sideBySide([
         { title: t("As trained"), picture: beside.picture?.() ?? null },
-        { title: t("Changed"), picture: own.picture?.() ?? null },
+        { title: t("Changed"), picture: mounted.picture?.() ?? null },
       ], theme());
-      return { ...own, picture };
+      return { ...mounted, picture };
     },
 
     /** @param {() => void} listener */
@@ -101,7 +101,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
  * @param {import("../core/page/page-context.js").Theme} theme
  * @returns {Picture | null}
  */
-function both(parts, theme) {
+function sideBySide(parts, theme) {
   const drawn = parts.flatMap(({ title, picture }) => (picture ? [{ title, svg: parsed(picture.svg) }] : []));
   return drawn.length ? { svg: file(abreast(drawn, theme), theme) } : null;
 }

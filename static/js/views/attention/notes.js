@@ -61,15 +61,15 @@ function learnedSink(t, { choice, sinks, specials, templated }) {
 
 /** @param {Context["t"]} t @param {Reading} reading */
 function sinks(t, { choice, sinks, specials, templated, rows }) {
-  const what = addedTokens(t, templated);
+  const tokens = addedTokens(t, templated);
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
   if (!specials) return t("The bar at the end of a row is its weight on the first token: {mean} on average.", { mean });
   if (!choice.hides && choice.pool === "max")
     return t("The bar at the end of a row is the largest weight of any single head on {what}: {mean} on average.",
-      { what, mean });
+      { what: tokens, mean });
   if (!choice.hides)
-    return t("The bar at the end of a row is its weight on {what}: {mean} on average.", { what, mean });
-  const hidden = { n: specials, what, mean, rows: rows.steps.length };
+    return t("The bar at the end of a row is its weight on {what}: {mean} on average.", { what: tokens, mean });
+  const hidden = { n: specials, what: tokens, mean, rows: rows.steps.length };
   if (choice.pool === "max")
     return t("{n} tokens are hidden ({what}). The bar at the end of a row is the largest weight of any single head on " +
       "them: {mean} on average.", hidden);

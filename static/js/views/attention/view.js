@@ -49,8 +49,8 @@ function padding({ store, t }) {
     const sides = trace ? Object.values(trace.tokens) : [];
     return Math.max(1, ...sides.map((tokens) => tokens.filter((token) => !isPad(token)).length));
   }
-  /** @param {number} wanted */
-  const within = (wanted) => Math.min(Math.max(wanted, longest()), store.get().model?.max_tokens ?? wanted);
+  /** @param {number} requested */
+  const within = (requested) => Math.min(Math.max(requested, longest()), store.get().model?.max_tokens ?? requested);
 
   box.addEventListener("change", () => {
     store.go({ pad_to: box.checked ? within(longest() + FIRST) : null });
@@ -117,9 +117,9 @@ export const attention = {
  * does not.
  * @type {NonNullable<View["settle"]>}
  */
-function settle({ link, trace }, { link: before, trace: seen }) {
-  const same = ["view", "block", "options"].every((key) => link[/** @type {"view"} */ (key)] === before[/** @type {"view"} */ (key)]);
-  const picks = same && trace === seen && link.head !== before.head;
+function settle({ link, trace }, { link: before, trace: traceBefore }) {
+  const isSamePlace = ["view", "block", "options"].every((key) => link[/** @type {"view"} */ (key)] === before[/** @type {"view"} */ (key)]);
+  const picks = isSamePlace && trace === traceBefore && link.head !== before.head;
   if (!picks || link.options.pool === "one") return link;
   return { ...link, options: { ...link.options, pool: "one" } };
 }
@@ -130,24 +130,24 @@ function settle({ link, trace }, { link: before, trace: seen }) {
  */
 function mount(context, root) {
   let long = isLong(context.store.get().trace);
-  let shown = long ? mountLong(context, root) : mountMatrix(context, root);
+  let mounted = long ? mountLong(context, root) : mountMatrix(context, root);
   return {
     draw() {
       if (isLong(context.store.get().trace) !== long) {
-        shown.destroy();
+        mounted.destroy();
         root.replaceChildren();
         long = !long;
-        shown = long ? mountLong(context, root) : mountMatrix(context, root);
+        mounted = long ? mountLong(context, root) : mountMatrix(context, root);
       }
-      shown.draw();
+      mounted.draw();
     },
-    light: () => shown.light(),
-    destroy: () => shown.destroy(),
-    picture: () => shown.picture?.() ?? null,
+    light: () => mounted.light(),
+    destroy: () => mounted.destroy(),
+    picture: () => mounted.picture?.() ?? null,
     get numbers() {
-      return shown.numbers;
+      return mounted.numbers;
     },
-    tiles: () => shown.tiles?.() ?? [],
+    tiles: () => mounted.tiles?.() ?? [],
   };
 }
 
@@ -161,10 +161,10 @@ function mountMatrix(context, root) {
   const matrix = createMatrix(context, {
     label: t("Attention weights. Arrow keys move the cell, Escape unpins."),
     onHover: (place) => store.hover(place && refs(context, place)),
-    onPick: (place, how) => pick(context, place, how),
+    onPick: (place, gesture) => pick(context, place, gesture),
     picked() {
-      const found = reading(store.get());
-      return found && pairIn(store.get(), null, found);
+      const current = reading(store.get());
+      return current && pairIn(store.get(), null, current);
     },
     tip: (cell) => tip(context, cell),
   });
@@ -174,37 +174,37 @@ function mountMatrix(context, root) {
 
   function draw() {
     const page = store.get();
-    const found = reading(page);
+    const current = reading(page);
     bar.refresh();
     pad.refresh();
-    if (!found) return;
+    if (!current) return;
     const shade = shadeOf(context, page);
-    render(below, notes(context, found, shade.floor ?? null).map((line) => el("li", {}, line)));
-    key.show({ shade, covers: new Set(found.cover) });
+    render(below, notes(context, current, shade.floor ?? null).map((line) => el("li", {}, line)));
+    key.show({ shade, covers: new Set(current.cover) });
     const { width, height, wide } = context.room();
     // Keep the legend and one line of the notes visible (in projector mode, all notes); a phone scrolls
     // anyway.
     const noted = page.link.options.projector ? below.offsetHeight + 16 : 32;
-    const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
+    const least = Math.min(Math.max(LEAST.of, current.matrix.rows * LEAST.line + 130), LEAST.most);
     matrix.draw({
       shade,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
       height: wide ? Math.max(height - around.now() - noted, page.link.options.projector ? 0 : least) : height,
       stretch: 2.4,
-      matrix: found.matrix,
-      cover: found.cover,
-      ends: wide && width < NARROW ? null : { shares: found.sinks, label: endsLabel(context, found), shade: found.sunk ? shade : undefined },
-      rows: found.rows.steps,
-      cols: found.cols.steps,
+      matrix: current.matrix,
+      cover: current.cover,
+      ends: wide && width < NARROW ? null : { shares: current.sinks, label: endsLabel(context, current), shade: current.sunk ? shade : undefined },
+      rows: current.rows.steps,
+      cols: current.cols.steps,
     });
     light();
   }
 
   function light() {
-    const found = reading(store.get());
-    if (!found) return;
-    const { row, col } = highlightIn(store.get(), store.hovered(), found);
+    const current = reading(store.get());
+    if (!current) return;
+    const { row, col } = highlightIn(store.get(), store.hovered(), current);
     matrix.mark({ row, col });
   }
 
@@ -226,26 +226,26 @@ function mountMatrix(context, root) {
 
 /** @param {Context} context @param {Place} place @returns {import("../../core/store/store.js").Highlight | null} */
 function refs({ store }, { row, col }) {
-  const found = reading(store.get());
-  if (!found) return null;
+  const current = reading(store.get());
+  if (!current) return null;
   const sides = blockAt(store.get());
-  const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
+  const [query, key] = [tokenAt(current.rows, row), tokenAt(current.cols, col)];
   return {
     query: query === null ? null : { side: sides.query, index: query },
     key: key === null ? null : { side: sides.key, index: key },
   };
 }
 
-/** @param {Context} context @param {Place} place @param {"click" | "key"} how */
-function pick({ store }, { row, col }, how) {
+/** @param {Context} context @param {Place} place @param {"click" | "key"} gesture */
+function pick({ store }, { row, col }, gesture) {
   const page = store.get();
-  const found = reading(page);
-  if (!found) return;
-  const query = tokenAt(found.rows, row ?? highlightIn(page, null, found).row);
-  const key = tokenAt(found.cols, col);
-  if (how === "click" && page.link.query === query && page.link.key === key)
+  const current = reading(page);
+  if (!current) return;
+  const query = tokenAt(current.rows, row ?? highlightIn(page, null, current).row);
+  const key = tokenAt(current.cols, col);
+  if (gesture === "click" && page.link.query === query && page.link.key === key)
     store.go({ query: null, key: null });
-  else store.go({ query, key }, how === "click" ? "pinned" : "moved");
+  else store.go({ query, key }, gesture === "click" ? "pinned" : "moved");
 }
 
 /** @param {Context["t"]} t @returns {import("../../core/figure/controls.js").Control[]} */
@@ -275,17 +275,17 @@ function endsLabel({ t }, { specials, templated, choice, sunk }) {
 
 /** @param {Context} context @param {{row: number, col: number}} cell */
 function tip({ store, t }, { row, col }) {
-  const found = reading(store.get());
-  if (!found) return [];
-  const { matrix, cover, rows, cols, sinks, sunk } = found;
-  const at = row * matrix.cols + col;
+  const current = reading(store.get());
+  if (!current) return [];
+  const { matrix, cover, rows, cols, sinks, sunk } = current;
+  const index = row * matrix.cols + col;
   return [
     h("span", { className: "as-query" }, step(rows.steps[row])),
     " ",
     h("span", { className: "as-key" }, step(cols.steps[col])),
     " ",
-    h("b", {}, cover[at] === COVER.masked ? t("masked") : four(matrix.values[at])),
-    ...(cover[at] === COVER.weak ? [" ", t("not among the strongest")] : []),
+    h("b", {}, cover[index] === COVER.masked ? t("masked") : four(matrix.values[index])),
+    ...(cover[index] === COVER.weak ? [" ", t("not among the strongest")] : []),
     ...(sunk ? [h("br", {}), t("attention sink"), " ", h("b", {}, four(sinks[row]))] : []),
   ];
 }

@@ -40,11 +40,11 @@ function otherPicker(context) {
     store.choose({ [name]: value });
   });
 
-  /** @param {"head" | "layer"} which @param {number} count @param {number} chosen */
-  function build(which, count, chosen) {
-    legend.textContent = which === "head" ? t("B's head") : t("B's layer");
+  /** @param {"head" | "layer"} part @param {number} count @param {number} chosen */
+  function build(part, count, chosen) {
+    legend.textContent = part === "head" ? t("B's head") : t("B's layer");
     const labels = Array.from({ length: count }, (_, i) => {
-      const name = which === "head" ? t("Head {n}", { n: i + 1 }) : t("Layer {n}", { n: i + 1 });
+      const name = part === "head" ? t("Head {n}", { n: i + 1 }) : t("Layer {n}", { n: i + 1 });
       return el(
         "label",
         { className: "thumb", title: name },
@@ -66,8 +66,8 @@ function otherPicker(context) {
     build(by, by === "head" ? heads : layers, otherPlace(page)[/** @type {"head" | "layer"} */ (by)]);
     const colours = table(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, i) => {
-      const at = { ...link, [by]: i };
-      const matrix = headThumbnail(model, trace, at);
+      const thumbPlace = { ...link, [by]: i };
+      const matrix = headThumbnail(model, trace, thumbPlace);
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }
@@ -104,29 +104,29 @@ function otherBox({ store, t, uniqueId }) {
   });
 
   /**
-   * @param {boolean} wanted
+   * @param {boolean} isVisible
    * @param {Problem | null} wrong  of B
    */
-  function refresh(wanted, wrong) {
-    element.hidden = !wanted;
-    if (!wanted) return;
+  function refresh(isVisible, wrong) {
+    element.hidden = !isVisible;
+    if (!isVisible) return;
     const page = store.get();
-    const said = otherSentence(page);
+    const sentence = otherSentence(page);
     box.readOnly = isFixed(page);
-    if (document.activeElement !== box && box.value !== said) {
-      box.value = said;
+    if (document.activeElement !== box && box.value !== sentence) {
+      box.value = sentence;
       empty = false;
     }
     grow(box);
     const question = otherRun(page);
-    const found = question && /** @type {Trace | Problem | undefined} */ (answer(page, question));
+    const reply = question && /** @type {Trace | Problem | undefined} */ (answer(page, question));
     const trouble = empty ? new Problem("empty-text") : wrong;
     problem.hidden = !trouble;
     problem.textContent = trouble ? wording(t, trouble) : "";
     box.setAttribute("aria-invalid", String(trouble !== null));
-    if (found && !(found instanceof Problem)) {
-      const [from, to] = languages(found.direction);
-      output.textContent = found.output.text;
+    if (reply && !(reply instanceof Problem)) {
+      const [from, to] = languages(reply.direction);
+      output.textContent = reply.output.text;
       [box.lang, output.lang] = [from, to];
     }
   }
@@ -141,12 +141,12 @@ function otherBox({ store, t, uniqueId }) {
  */
 export function mountRuns(context, root, bar, { line: lead, inner }) {
   const { store } = context;
-  const found = () => {
+  const currentComparison = () => {
     const result = comparison(store.get());
     return result instanceof Problem ? null : result;
   };
   const light = () => trio.mark(points.marked());
-  const points = pointing(context, found, light);
+  const points = pointing(context, currentComparison, light);
   const picker = otherPicker(context);
   const box = otherBox(context);
   const hint = h("div", { className: "hint" });
@@ -159,16 +159,16 @@ export function mountRuns(context, root, bar, { line: lead, inner }) {
   function draw() {
     const result = comparison(store.get());
     const wrong = result instanceof Problem ? result : null;
-    const shown = found();
+    const current = currentComparison();
     picker.refresh();
     box.refresh(store.get().link.options.other === "sentence", wrong);
     render(hint, hints(context, wrong));
-    trio.element.hidden = !shown;
-    render(lead, shown ? headline(context, shown) : []);
-    if (!shown) return;
+    trio.element.hidden = !current;
+    render(lead, current ? headline(context, current) : []);
+    if (!current) return;
     points.forget();
-    box.element.style.setProperty("--second", `${trio.draw(shown)}px`);
-    list.draw(shown);
+    box.element.style.setProperty("--second", `${trio.draw(current)}px`);
+    list.draw(current);
     light();
   }
 
@@ -176,10 +176,10 @@ export function mountRuns(context, root, bar, { line: lead, inner }) {
     draw,
     light,
     destroy: () => (points.stop(), trio.destroy(), picker.element.remove()),
-    picture: () => (found() ? trio.picture() : null),
+    picture: () => (currentComparison() ? trio.picture() : null),
     numbers() {
-      const shown = found();
-      return shown && trioOf(shown);
+      const current = currentComparison();
+      return current && trioOf(current);
     },
   };
 }

@@ -36,11 +36,11 @@ export const compare = {
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];
-    const both = places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
-    return [...both, ...offered(page)];
+    const tensors = places.flatMap((head) => [place(page.model, head, "weights"), place(page.model, head, "mask")]);
+    return [...tensors, ...offered(page)];
   },
-  asks: (page) => asked(page, differs(page)),
-  keeps: (page) => asked(page, differs(page)).map((question) => everywhere(page, question)),
+  asks: (page) => questionsFor(page, differs(page)),
+  keeps: (page) => questionsFor(page, differs(page)).map((question) => everywhere(page, question)),
   lights: (page) => [{ part: "attention", block: page.link.block, layer: otherPlace(page).layer }],
   settle,
   mount,
@@ -51,40 +51,40 @@ function mount(context, root) {
   const { store } = context;
   const bar = controls(context, [choices(context)]);
   const finding = context.finding();
-  const wanted = () => (store.get().link.options.other === "model" ? "model" : "run");
-  let which = wanted();
+  const currentKind = () => (store.get().link.options.other === "model" ? "model" : "run");
+  let kind = currentKind();
   root.append(bar);
-  let shown = begin();
+  let mounted = begin();
 
   function begin() {
     for (const element of [...root.children]) if (element !== bar) element.remove();
-    return which === "model" ? mountModels(context, root, bar, finding) : mountRuns(context, root, bar, finding);
+    return kind === "model" ? mountModels(context, root, bar, finding) : mountRuns(context, root, bar, finding);
   }
 
   return {
     draw() {
-      if (wanted() !== which) {
-        shown.destroy();
-        which = wanted();
-        shown = begin();
+      if (currentKind() !== kind) {
+        mounted.destroy();
+        kind = currentKind();
+        mounted = begin();
       }
       bar.refresh();
-      shown.draw();
+      mounted.draw();
     },
-    light: () => shown.light(),
-    destroy: () => shown.destroy(),
-    picture: () => shown.picture(),
-    numbers: () => shown.numbers(),
+    light: () => mounted.light(),
+    destroy: () => mounted.destroy(),
+    picture: () => mounted.picture(),
+    numbers: () => mounted.numbers(),
   };
 }
 
 /** Whether there is another model to compare with. @param {Page} page */
 const hasOthers = (page) => !page.models.length || otherModels(page).length > 0;
 
-/** @param {Page} page @param {string} other  in what B differs @returns {import("../../core/store/view-requests.js").Question[]} */
-function asked(page, other) {
-  const there = { ...page, link: { ...page.link, options: { ...page.link.options, other } } };
-  return [other === "model" ? runB(there) : otherRun(there)].flatMap((question) => question ?? []);
+/** @param {Page} page @param {string} aspect  in what B differs @returns {import("../../core/store/view-requests.js").Question[]} */
+function questionsFor(page, aspect) {
+  const otherPage = { ...page, link: { ...page.link, options: { ...page.link.options, other: aspect } } };
+  return [aspect === "model" ? runB(otherPage) : otherRun(otherPage)].flatMap((question) => question ?? []);
 }
 
 /**
@@ -94,14 +94,14 @@ function asked(page, other) {
 function differences(page) {
   const { model } = page;
   const some = ["sentence", "head", "layer", ...(!model || bothWays(model) ? ["direction"] : []), ...(hasOthers(page) ? ["model"] : [])];
-  return some.filter((other) => asked(page, other).every((question) => hasRun(page, question)));
+  return some.filter((aspect) => questionsFor(page, aspect).every((question) => hasRun(page, question)));
 }
 
 /** What B differs in: as the link says, if it can. @param {Page} page */
 function differs(page) {
-  const { other } = page.link.options;
+  const { other: aspect } = page.link.options;
   const some = differences(page);
-  return some.includes(other) ? other : some[0];
+  return some.includes(aspect) ? aspect : some[0];
 }
 
 /** The most numbers of a second run that a share contains beyond what is shown. */
@@ -129,14 +129,14 @@ const choices = ({ store, t }) => ({
   values() {
     /** @type {Record<string, string>} */
     const names = { sentence: t("a word"), head: t("the head"), layer: t("the layer"), direction: t("the direction"), model: t("the model") };
-    return Object.fromEntries(differences(store.get()).map((other) => [other, names[other]]));
+    return Object.fromEntries(differences(store.get()).map((aspect) => [aspect, names[aspect]]));
   },
 });
 
 /** @type {NonNullable<View["settle"]>} */
 function settle(page) {
   if (!modelOfLink(page)) return page.link;
-  const other = differs(page);
-  if (other === "model" && hasOthers(page)) return placed(page);
-  return other === page.link.options.other ? page.link : { ...page.link, options: { ...page.link.options, other } };
+  const aspect = differs(page);
+  if (aspect === "model" && hasOthers(page)) return placed(page);
+  return aspect === page.link.options.other ? page.link : { ...page.link, options: { ...page.link.options, other: aspect } };
 }

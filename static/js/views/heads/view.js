@@ -50,31 +50,31 @@ const SIZE = 236;
 /** @param {Context} context */
 function preview({ t }) {
   const title = h("h3", {});
-  const says = h("p", {});
+  const description = h("p", {});
   const general = h("p", { className: "general" });
   const canvas = h("canvas", { "aria-hidden": "true" });
   const numbers = h("dl", {});
   canvas.style.width = canvas.style.height = `${SIZE}px`;
   return {
-    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, says, general, canvas, numbers),
+    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, description, general, canvas, numbers),
 
-    /** @param {import("../../core/figure/head-tiles.js").HeadData} seen @param {import("../../core/draw/head-grid.js").Tile} tile */
-    show(seen, tile) {
+    /** @param {import("../../core/figure/head-tiles.js").HeadData} headData @param {import("../../core/draw/head-grid.js").Tile} tile */
+    show(headData, tile) {
       const { layer, head } = tile;
-      const summary = seen.summary(layer);
+      const summary = headData.summary(layer);
       title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-      const off = isOff(seen.page, tile);
-      says.textContent = off ? t("This head is off; it contributes nothing.") : summary ? patterns(t)[summary.pattern[head]].says : "";
-      render(general, generally(seen, tile, t));
+      const off = isOff(headData.page, tile);
+      description.textContent = off ? t("This head is off; it contributes nothing.") : summary ? patterns(t)[summary.pattern[head]].says : "";
+      render(general, generally(headData, tile, t));
       render(
         numbers,
         presentMeasures(summary, t).map(([name, { name: called, unit }]) => {
           const value = summary?.[name]?.[head] ?? null;
-          const said = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
-          return el("div", {}, el("dt", {}, called), el("dd", {}, said));
+          const text = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
+          return el("div", {}, el("dt", {}, called), el("dd", {}, text));
         }),
       );
-      draw(canvas, seen, tile);
+      draw(canvas, headData, tile);
     },
   };
 }
@@ -86,25 +86,25 @@ function preview({ t }) {
  * @param {Context["t"]} t
  */
 function generally({ page: { model, link } }, { layer, head }, t) {
-  const at = place(model, { block: link.block, layer });
-  const words = inGeneral(model?.in_general?.[at]?.[head], t);
-  const href = `/heads/${model?.id}/${at}/${head}?lang=${link.lang}`;
+  const attentionPlace = place(model, { block: link.block, layer });
+  const words = inGeneral(model?.in_general?.[attentionPlace]?.[head], t);
+  const href = `/heads/${model?.id}/${attentionPlace}/${head}?lang=${link.lang}`;
   return words && [el("a", { href }, t("In general")), t(": "), words];
 }
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../../core/figure/head-tiles.js").HeadData} seen
+ * @param {import("../../core/figure/head-tiles.js").HeadData} headData
  * @param {import("../../core/draw/head-grid.js").Tile} tile
  */
-function draw(canvas, seen, tile) {
-  const picture = seen.matrix(tile);
+function draw(canvas, headData, tile) {
+  const picture = headData.matrix(tile);
   if (!picture) return;
   const size = Math.round(SIZE * Math.min(window.devicePixelRatio || 1, 2));
   [canvas.width, canvas.height] = [size, size];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const image = context.createImageData(size, size);
-  paintTile(new Uint32Array(image.data.buffer), size, { left: 0, top: 0, size }, picture, seen.paint);
+  paintTile(new Uint32Array(image.data.buffer), size, { left: 0, top: 0, size }, picture, headData.paint);
   context.putImageData(image, 0, 0);
 }
 
@@ -142,7 +142,7 @@ function mount(context, root) {
   const { store, t } = context;
   const sort = menu(context, "sort", t("Sort by"));
   const filter = menu(context, "pattern", t("Pattern"));
-  const { line: says, inner } = context.finding();
+  const { line: captionLine, inner } = context.finding();
   const panel = preview(context);
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
@@ -154,7 +154,7 @@ function mount(context, root) {
     h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing, hint), panel.element),
   );
   /** @type {HeadData | null} */
-  let seen = null;
+  let headData = null;
 
   /** @param {Tile} tile */
   function onOpen({ layer, head }) {
@@ -173,7 +173,7 @@ function mount(context, root) {
 
   /** @param {Tile | null} tile  null: the present head */
   function onPreview(tile) {
-    if (seen) panel.show(seen, tile ?? store.get().link);
+    if (headData) panel.show(headData, tile ?? store.get().link);
   }
 
   function draw() {
@@ -184,30 +184,30 @@ function mount(context, root) {
 
   /** @param {HeadData} next */
   function show(next) {
-    seen = next;
+    headData = next;
     const { page, summary } = next;
     options.hidden = isLong(page.trace);
     hint.textContent = [t("Click a head, or press Enter, to enlarge it."), strip(context, page)].join(" ");
     sort.fill(sorts(context, next));
     filter.fill(kinds(context, next));
-    const wanted = { ...chosen(next), heads: next.heads };
-    const shown = ordered(next, summary, wanted);
-    says.textContent = caption(context, next, shown.length);
+    const choice = { ...chosen(next), heads: next.heads };
+    const visibleTiles = ordered(next, summary, choice);
+    captionLine.textContent = caption(context, next, visibleTiles.length);
     const above = tiles.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const height = context.room().height - above;
     const letters = context.theme().size;
-    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !wanted.by, whole: page.link.options.projector === true };
-    tiles.draw(next, shown, arrange(shown, room), wanted.by ?? "entropy");
-    nothing.hidden = shown.length > 0;
-    if (!shown.length) nothing.textContent = t("No head of this block has this pattern here.");
+    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !choice.by, whole: page.link.options.projector === true };
+    tiles.draw(next, visibleTiles, arrange(visibleTiles, room), choice.by ?? "entropy");
+    nothing.hidden = visibleTiles.length > 0;
+    if (!visibleTiles.length) nothing.textContent = t("No head of this block has this pattern here.");
     panel.show(next, page.link);
     light();
   }
 
   function light() {
     const page = store.get();
-    const at = highlightOf(page, store.hovered());
-    tiles.light(at.by === "default" ? { row: null, col: null } : { row: at.query, col: at.key }, page.link);
+    const highlight = highlightOf(page, store.hovered());
+    tiles.light(highlight.by === "default" ? { row: null, col: null } : { row: highlight.query, col: highlight.key }, page.link);
   }
 
   return {
@@ -231,9 +231,9 @@ const strip = ({ t }, { model, trace, link }) =>
 function chosen({ page, summary }) {
   if (isLong(page.trace)) return {};
   const { sort, pattern } = page.link.options;
-  const found = presentMeasures(summary(0), (message) => message).find(([name]) => name === sort);
+  const measure = presentMeasures(summary(0), (message) => message).find(([name]) => name === sort);
   const only = pattern === "all" ? undefined : pattern;
-  return found ? { by: sort, rising: found[1].rising, only } : { only };
+  return measure ? { by: sort, rising: measure[1].rising, only } : { only };
 }
 
 /** @param {Context} context @param {HeadData} seen @returns {Record<string, string>} */
@@ -246,19 +246,19 @@ function sorts({ t }, { summary }) {
 function kinds({ t }, { page, layers, summary }) {
   const all = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat();
   const entries = Object.entries(patterns(t))
-    .map(([slug, { name }]) => ({ slug, name, count: all.filter((one) => one === slug).length }))
+    .map(([slug, { name }]) => ({ slug, name, count: all.filter((pattern) => pattern === slug).length }))
     .filter(({ slug, count }) => count || slug === page.link.options.pattern)
     .map(({ slug, name, count }) => [slug, t("{name} ({count})", { name, count })]);
   return { all: t("all ({count})", { count: all.length }), ...Object.fromEntries(entries) };
 }
 
-/** @param {Context} context @param {HeadData} seen @param {number} shown */
-function caption({ t }, seen, shown) {
-  if (isLong(seen.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: shown, ...sizes(seen) });
-  const { name, order, unit } = measures(t)[chosen(seen).by ?? "entropy"];
+/** @param {Context} context @param {HeadData} headData @param {number} visibleCount */
+function caption({ t }, headData, visibleCount) {
+  if (isLong(headData.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: visibleCount, ...sizes(headData) });
+  const { name, order, unit } = measures(t)[chosen(headData).by ?? "entropy"];
   const number = unit ? t("{name} in {unit}", { name, unit }) : order;
-  const all = seen.layers * seen.heads;
-  const count = shown === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown, all });
+  const all = headData.layers * headData.heads;
+  const count = visibleCount === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown: visibleCount, all });
   return t("{count}. The number is {number}.", { count, number });
 }
 

@@ -29,7 +29,7 @@ export function createFigure(context, { now, above, lit }) {
   const { store, t } = context;
   /** @type {Place} */
   let hovered = NOWHERE;
-  const { line: says, inner } = context.finding();
+  const { line: summary, inner } = context.finding();
   const key = legend(context);
   const note = h(
     "p",
@@ -41,7 +41,7 @@ export function createFigure(context, { now, above, lit }) {
     onHover: hover,
     onPick: pick,
     picked: () => {
-      const { row, col } = at();
+      const { row, col } = highlighted();
       return row === null ? null : { row, col: col ?? 0 };
     },
     tip: (cell) => tip(t, now(), cell),
@@ -59,15 +59,15 @@ export function createFigure(context, { now, above, lit }) {
     lit();
   }
 
-  /** @param {Place} place @param {"click" | "key"} how */
-  function pick({ row, col }, how) {
+  /** @param {Place} place @param {"click" | "key"} gesture */
+  function pick({ row, col }, gesture) {
     const { options } = store.get().link;
-    const again = how === "click" && options.row === row && options.col === col;
-    store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "pinned" : "moved");
+    const again = gesture === "click" && options.row === row && options.col === col;
+    store.choose(again ? { row: null, col: null } : { row, col }, gesture === "click" ? "pinned" : "moved");
   }
 
   /** What is highlighted: the hovered cell, else the pinned or default one. @returns {Place} */
-  function at() {
+  function highlighted() {
     const moment = now();
     if (!moment) return NOWHERE;
     return hovered.row !== null || hovered.col !== null ? hovered : resting(moment, store.get().link.options);
@@ -75,17 +75,17 @@ export function createFigure(context, { now, above, lit }) {
 
   /** @param {Moment} moment */
   function show(moment) {
-    const found = reading(asRun(moment));
-    if (!found) return;
+    const current = reading(asRun(moment));
+    if (!current) return;
     const shade = { stops: sequential(context.theme()), range: RANGE };
-    key.show({ shade, covers: new Set(found.cover) });
+    key.show({ shade, covers: new Set(current.cover) });
     const { height, wide } = context.room();
     matrix.draw({
-      matrix: found.matrix,
-      cover: found.cover,
+      matrix: current.matrix,
+      cover: current.cover,
       shade,
-      rows: found.rows.steps,
-      cols: found.cols.steps,
+      rows: current.rows.steps,
+      cols: current.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width: element.clientWidth,
       height: wide ? Math.max(height - around.now() - 72, LEAST) : height,
@@ -96,17 +96,17 @@ export function createFigure(context, { now, above, lit }) {
   function light() {
     const moment = now();
     if (!moment) return;
-    const place = at();
+    const place = highlighted();
     matrix.mark(place);
     const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
-    const said = compose(context, asRun(moment), row);
-    if (said) render(says, said);
+    const sentence = compose(context, asRun(moment), row);
+    if (sentence) render(summary, sentence);
   }
 
   return {
     element,
-    at,
+    highlighted,
     hover,
     show,
     light,
@@ -116,10 +116,10 @@ export function createFigure(context, { now, above, lit }) {
 }
 
 /** A snapshot's trace as if it were the page's run. @param {Moment} moment */
-const asRun = ({ page, trace, found, place }) => ({
+const asRun = ({ page, trace, history, place }) => ({
   ...page,
   trace,
-  model: page.model && asAt(page.model, found.snapshots[place].step),
+  model: page.model && asAt(page.model, history.snapshots[place].step),
   link: { ...page.link, query: null, key: null },
 });
 
@@ -130,21 +130,21 @@ const asRun = ({ page, trace, found, place }) => ({
  * @returns {Place}
  */
 function resting(moment, { row, col }) {
-  const found = reading(asRun(moment));
-  if (found && row !== null && row < found.matrix.rows)
-    return { row, col: col !== null && col < found.matrix.cols ? col : null };
-  const trained = asRun({ ...moment, trace: traceAt(moment.found, moment.found.snapshots.length - 1) });
+  const current = reading(asRun(moment));
+  if (current && row !== null && row < current.matrix.rows)
+    return { row, col: col !== null && col < current.matrix.cols ? col : null };
+  const trained = asRun({ ...moment, trace: traceAt(moment.history, moment.history.snapshots.length - 1) });
   const last = reading(trained);
   return { row: last && highlightIn(trained, null, last).row, col: null };
 }
 
 /** @param {Context["t"]} t @param {Moment | null} moment @param {{row: number, col: number}} cell */
 function tip(t, moment, { row, col }) {
-  const found = moment && reading(asRun(moment));
-  if (!found) return [];
-  const weight = found.matrix.values[row * found.matrix.cols + col];
-  const said = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
-  return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), el("b", {}, said)];
+  const current = moment && reading(asRun(moment));
+  if (!current) return [];
+  const weight = current.matrix.values[row * current.matrix.cols + col];
+  const weightText = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
+  return [step(current.rows.steps[row]), " → ", step(current.cols.steps[col]), el("b", {}, weightText)];
 }
 
 /**

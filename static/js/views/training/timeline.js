@@ -29,7 +29,7 @@ export function createTimeline(context, { now, go }) {
   const numbers = h("dl", { className: "measured" });
   const transport = createTransport(context, {
     current: () => now()?.place ?? 0,
-    last: () => (now()?.found.snapshots.length ?? 0) - 1,
+    last: () => (now()?.history.snapshots.length ?? 0) - 1,
     go,
     beat: BEAT,
   });
@@ -38,8 +38,8 @@ export function createTimeline(context, { now, go }) {
     go(Number(slider.value));
   });
   chart.addEventListener("click", (event) => {
-    const { left, width } = slider.getBoundingClientRect();
-    const share = (event.clientX - left - THUMB) / (width - 2 * THUMB);
+    const { left: sliderLeft, width } = slider.getBoundingClientRect();
+    const share = (event.clientX - sliderLeft - THUMB) / (width - 2 * THUMB);
     const last = Number(slider.max);
     if (share > -0.1 && share < 1.1) go(Math.min(Math.max(Math.round(share * last), 0), last));
   });
@@ -51,42 +51,42 @@ export function createTimeline(context, { now, go }) {
   const element = h("div", { className: "timeline" }, step, numbers, chart, ...closer.elements, slider, transport.element);
 
   /** @param {Moment} moment */
-  function show({ found: { snapshots }, place }) {
+  function show({ history: { snapshots }, place }) {
     const names = snapshots.map(({ step }) => counted(step));
     const width = element.clientWidth;
     closer.show(snapshots, place, width);
-    const look = theme();
+    const colours = theme();
     const measured = scores(snapshots);
     const tasks = measured[0].direction === null;
     const curves = measured.map(({ direction, values }, i) => ({
       name: direction === null ? t("right") : arrow(direction),
       values,
-      colour: i % 2 ? look.muted : look.ink,
+      colour: i % 2 ? colours.muted : colours.ink,
       dash: i % 2 ? "5 4" : undefined,
     }));
-    const most = Math.max(10, ...curves.flatMap(({ values }) => values));
+    const maximum = Math.max(10, ...curves.flatMap(({ values }) => values));
     const drawn = plot(
       {
         curves,
-        range: [0, Math.ceil(most / 10) * 10],
+        range: [0, Math.ceil(maximum / 10) * 10],
         titles: { x: t("training step"), y: tasks ? t("right, %") : "BLEU" },
         width,
-        height: HEIGHT.letters * look.size + HEIGHT.rest,
+        height: HEIGHT.letters * colours.size + HEIGHT.rest,
         places: names,
         markedIndex: place,
         format: String,
       },
-      look,
+      colours,
     );
-    const { left, right } = margins(curves, look);
+    const { left: leftMargin, right: rightMargin } = margins(curves, colours);
     chart.replaceChildren(drawn);
-    slider.style.marginLeft = `${left - THUMB}px`;
-    slider.style.width = `${width - left - right + 2 * THUMB}px`;
+    slider.style.marginLeft = `${leftMargin - THUMB}px`;
+    slider.style.width = `${width - leftMargin - rightMargin + 2 * THUMB}px`;
     slider.max = String(snapshots.length - 1);
     slider.value = String(place);
-    const said = t("Step {step}", { step: names[place] });
-    slider.setAttribute("aria-valuetext", said);
-    render(step, said, el("small", {}, stage(place, snapshots)));
+    const stepText = t("Step {step}", { step: names[place] });
+    slider.setAttribute("aria-valuetext", stepText);
+    render(step, stepText, el("small", {}, stage(place, snapshots)));
     const { loss } = snapshots[place];
     const good = (/** @type {string | null} */ direction, /** @type {number} */ value) =>
       direction === null ? t("{percent} %", { percent: oneDecimal(value) }) : `${oneDecimal(value)} ${arrow(direction)}`;
@@ -139,7 +139,7 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
   const problem = h("p", { className: "note", role: "alert", hidden: true }, t("The curves did not load. Try again."));
   const plot = h("div", { className: "plot", hidden: true });
   const chart = plotter && createPlot(plot, plotter, { plotly_click: ({ points: [{ pointIndex }] }) => go(pointIndex) });
-  let asked = false;
+  let wasOpened = false;
   /** @type {{snapshots: Snapshot[], place: number, width: number} | null} */
   let now = null;
 
@@ -150,7 +150,7 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
       if (!(await chart.show(figure(curves(now), { width: now.width, height: CURVES_HEIGHT }, theme(), words(t))))) return;
       turn(true);
     } catch {
-      asked = false; // the small chart and the button stay
+      wasOpened = false; // the small chart and the button stay
       problem.hidden = false;
     } finally {
       opener.removeAttribute("aria-busy");
@@ -168,20 +168,20 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
 
   /** @param {NonNullable<typeof now>} shown @returns {Curves} */
   function curves({ snapshots, place }) {
-    const look = theme();
+    const colours = theme();
     const measured = scores(snapshots);
     const tasks = measured[0].direction === null;
     const good = measured.map(({ direction, values }, i) => ({
       name: direction === null ? t("right, %") : `BLEU ${name(direction)}`,
       values,
-      color: look.q,
+      color: colours.q,
       dash: DASHES[i % DASHES.length],
     }));
-    const loss = { name: tasks ? t("Held-out loss") : t("Dev loss"), values: snapshots.map((one) => one.loss ?? NaN), color: look.k, right: true };
+    const loss = { name: tasks ? t("Held-out loss") : t("Dev loss"), values: snapshots.map((snapshot) => snapshot.loss ?? NaN), color: colours.k, right: true };
     return {
       steps: snapshots.map(({ step }) => step),
       curves: [...good, loss],
-      at: place,
+      stepIndex: place,
       titles: {
         x: t("training step"),
         left: tasks ? t("right, %") : "BLEU",
@@ -191,14 +191,14 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
   }
 
   function close() {
-    asked = false;
+    wasOpened = false;
     turn(false);
     chart?.clear();
   }
 
   opener.addEventListener("click", () => {
-    asked = !asked;
-    if (asked) void draw();
+    wasOpened = !wasOpened;
+    if (wasOpened) void draw();
     else close();
   });
 
@@ -210,7 +210,7 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
     show(snapshots, place, width) {
       now = { snapshots, place, width };
       opener.textContent = scores(snapshots)[0].direction === null ? t("Loss and accuracy curves") : t("Loss and BLEU curves");
-      if (asked) void draw();
+      if (wasOpened) void draw();
     },
     destroy: close,
   };
@@ -230,7 +230,7 @@ function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
  * @typedef {object} Curves
  * @property {number[]} steps
  * @property {Curve[]} curves
- * @property {number} at  index of the selected step
+ * @property {number} stepIndex  index of the selected step
  * @property {{x: string, left: string, right: string}} titles
  */
 
@@ -243,7 +243,7 @@ const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "re
  * @param {Record<string, string>} dictionary  of the toolbar
  * @returns {import("../../core/draw/plotly.js").Figure}
  */
-function figure({ steps, curves, at, titles }, size, theme, dictionary) {
+function figure({ steps, curves, stepIndex, titles }, size, theme, dictionary) {
   const font = { family: theme.font, size: theme.size, color: theme.ink };
   const title = (/** @type {string} */ text) => ({ text, standoff: 8, font: { ...font, color: theme.muted } });
   const axis = { gridcolor: theme.hatch, zeroline: false, linecolor: theme.muted };
@@ -256,7 +256,7 @@ function figure({ steps, curves, at, titles }, size, theme, dictionary) {
       y: values,
       ...(right ? { yaxis: "y2" } : {}),
       line: { color, dash, width: 2 },
-      marker: { color, symbol: right ? "square" : "circle", size: steps.map((_, i) => (i === at ? 10 : 5)) },
+      marker: { color, symbol: right ? "square" : "circle", size: steps.map((_, i) => (i === stepIndex ? 10 : 5)) },
       hovertemplate: "%{y:.2f}",
     })),
     layout: {
@@ -274,7 +274,7 @@ function figure({ steps, curves, at, titles }, size, theme, dictionary) {
       xaxis: { ...axis, title: title(titles.x), tickformat: ",d" },
       yaxis: { ...axis, title: title(titles.left), rangemode: "tozero" },
       yaxis2: { ...axis, title: title(titles.right), overlaying: "y", side: "right", tickmode: "auto", rangemode: "tozero", showgrid: false },
-      shapes: [{ type: "line", x0: steps[at], x1: steps[at], yref: "paper", y0: 0, y1: 1, line: { color: theme.muted, width: 1, dash: "dot" } }],
+      shapes: [{ type: "line", x0: steps[stepIndex], x1: steps[stepIndex], yref: "paper", y0: 0, y1: 1, line: { color: theme.muted, width: 1, dash: "dot" } }],
     },
     config: { displayModeBar: true, displaylogo: false, modeBarButtons: BUTTONS, scrollZoom: true, locale: "own", locales: { own: { dictionary, format: {} } } },
   };

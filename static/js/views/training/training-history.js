@@ -62,29 +62,29 @@ export function learned(page) {
  */
 export function placeOf({ snapshots }, step) {
   if (step === null) return snapshots.length - 1;
-  const away = snapshots.map((one) => Math.abs(one.step - step));
+  const away = snapshots.map((snapshot) => Math.abs(snapshot.step - step));
   return away.indexOf(Math.min(...away));
 }
 
 /**
  * A snapshot's trace.
- * @param {Learned} found
+ * @param {Learned} history
  * @param {number} place  index of the snapshot
  * @returns {Trace}  the same object every time
  */
-export function traceAt(found, place) {
-  return memo(found, `trace ${place}`, () => {
-    const { step } = found.snapshots[place];
-    const own = `${step}.`;
-    const tensors = Object.entries(found.tensors)
-      .filter(([name]) => name.startsWith(own) || name.endsWith(".mask"))
-      .map(([name, tensor]) => [name.startsWith(own) ? name.slice(own.length) : name, tensor]);
+export function traceAt(history, place) {
+  return memo(history, `trace ${place}`, () => {
+    const { step } = history.snapshots[place];
+    const prefix = `${step}.`;
+    const tensors = Object.entries(history.tensors)
+      .filter(([name]) => name.startsWith(prefix) || name.endsWith(".mask"))
+      .map(([name, tensor]) => [name.startsWith(prefix) ? name.slice(prefix.length) : name, tensor]);
     return {
-      id: `${found.digest} ${found.example} ${step}`,
-      model: found.model,
-      direction: found.direction,
-      tokens: found.tokens,
-      output: { ...found.output, logprobs: [], score: NaN, finished: true },
+      id: `${history.digest} ${history.example} ${step}`,
+      model: history.model,
+      direction: history.direction,
+      tokens: history.tokens,
+      output: { ...history.output, logprobs: [], score: NaN, finished: true },
       tensors: Object.fromEntries(tensors),
     };
   });
@@ -96,16 +96,16 @@ export function traceAt(found, place) {
  * @returns {import("../../core/figure/types.js").Subject | null}  null until loaded
  */
 export function subject(page) {
-  const found = learned(page);
-  if (!found || !("snapshots" in found)) return null;
-  const place = placeOf(found, page.link.options.snapshot);
-  const { step } = found.snapshots[place];
+  const history = learned(page);
+  if (!history || !("snapshots" in history)) return null;
+  const place = placeOf(history, page.link.options.snapshot);
+  const { step } = history.snapshots[place];
   return {
-    source: found.examples[found.example].source,
-    trace: traceAt(found, place),
+    source: history.examples[history.example].source,
+    trace: traceAt(history, place),
     says: (t) => t("step {step}", { step: counted(step) }),
-    name: `example-${found.example + 1}-step-${step}`,
-    path: learningPath({ model: found.model, example: found.example }),
+    name: `example-${history.example + 1}-step-${step}`,
+    path: learningPath({ model: history.model, example: history.example }),
   };
 }
 

@@ -21,7 +21,7 @@ import { counted, learned, placeOf, subject, traceAt, watched } from "./training
 /**
  * @typedef {object} Moment  what is shown
  * @property {Page} page
- * @property {Learned} found
+ * @property {Learned} history
  * @property {number} place  index of the snapshot
  * @property {import("../../core/wire/wire.js").Trace} trace  the snapshot's trace
  */
@@ -73,15 +73,15 @@ function mount(context, root) {
 
   const picker = createPicker(context);
   const timeline = createTimeline(context, { now: () => now, go });
-  const said = createSaid(context);
+  const outputText = createOutputText(context);
   const label = t("Heads. Arrow keys move between them, Enter shows one large.");
   const tiles = createTiles(context, label, {
     onHover: (cell) => figure.hover(cell),
     onOpen: ({ layer, head }) => store.go({ layer, head }),
   });
-  const figure = createFigure(context, { now: () => now, above: said.element, lit: () => light() });
+  const figure = createFigure(context, { now: () => now, above: outputText.element, lit: () => light() });
   const beside = h("div", { className: "beside" }, timeline.element, tiles.element);
-  const large = h("div", { className: "large" }, said.element, figure.element);
+  const large = h("div", { className: "large" }, outputText.element, figure.element);
   const all = h("div", { className: "training" }, picker.element, beside, large, picker.note);
   const nothing = h("p", { className: "nothing-here", hidden: true });
   root.append(all, nothing);
@@ -89,50 +89,50 @@ function mount(context, root) {
   /** @param {number} place  of a snapshot */
   function go(place) {
     if (!now) return;
-    const { step } = now.found.snapshots[place];
-    store.choose({ snapshot: place === now.found.snapshots.length - 1 ? null : step });
+    const { step } = now.history.snapshots[place];
+    store.choose({ snapshot: place === now.history.snapshots.length - 1 ? null : step });
   }
 
   function draw() {
     const page = store.get();
     const { model } = page;
-    const found = model && !watched(page).length ? new Problem("no-learning") : learned(page);
-    nothing.hidden = !(found instanceof Problem);
-    all.hidden = found instanceof Problem;
-    all.toggleAttribute("data-waiting", !found);
-    if (found instanceof Problem) {
-      nothing.textContent = wording(t, found);
+    const history = model && !watched(page).length ? new Problem("no-learning") : learned(page);
+    nothing.hidden = !(history instanceof Problem);
+    all.hidden = history instanceof Problem;
+    all.toggleAttribute("data-waiting", !history);
+    if (history instanceof Problem) {
+      nothing.textContent = wording(t, history);
       nothing.dataset.drawn = "nothing";
-    } else if (found && extent(model, page.link.block).heads) show(page, found); // otherwise its block is not known yet
+    } else if (history && extent(model, page.link.block).heads) show(page, history); // otherwise its block is not known yet
   }
 
-  /** @param {Page} page @param {Learned} found */
-  function show(page, found) {
-    const place = placeOf(found, page.link.options.snapshot);
+  /** @param {Page} page @param {Learned} history */
+  function show(page, history) {
+    const place = placeOf(history, page.link.options.snapshot);
     const before = now;
-    now = { page, found, place, trace: traceAt(found, place) };
+    now = { page, history, place, trace: traceAt(history, place) };
     picker.show(now);
     timeline.show(now);
-    said.show(now);
+    outputText.show(now);
     thumbnails(now);
     figure.show(now);
     light();
-    if (before?.found === found && before.place !== place)
-      context.announce(t("Step {step}: {text}", { step: counted(found.snapshots[place].step), text: found.texts[place] }));
+    if (before?.history === history && before.place !== place)
+      context.announce(t("Step {step}: {text}", { step: counted(history.snapshots[place].step), text: history.texts[place] }));
   }
 
   /** @param {Moment} moment */
   function thumbnails({ page, trace }) {
-    const seen = readHeads(context, page, trace);
-    const { heads } = seen;
+    const headData = readHeads(context, page, trace);
+    const { heads } = headData;
     const room = { width: tiles.width(), height: Infinity, heads, letters: context.theme().size, byLayer: true, plain: true };
-    const shown = ordered(seen, seen.summary);
-    tiles.draw(seen, shown, arrange(shown, room), "entropy");
+    const visibleTiles = ordered(headData, headData.summary);
+    tiles.draw(headData, visibleTiles, arrange(visibleTiles, room), "entropy");
   }
 
   function light() {
     if (!now) return;
-    tiles.light(figure.at(), store.get().link);
+    tiles.light(figure.highlighted(), store.get().link);
     figure.light();
   }
 
@@ -165,7 +165,7 @@ function createPicker({ store, t, uniqueId }) {
     note: h("p", { className: "note" }, note),
 
     /** @param {Moment} moment */
-    show({ found: { examples, example } }) {
+    show({ history: { examples, example } }) {
       render(
         select,
         examples.map(({ source, direction }, value) => el("option", { value: String(value), lang: languages(direction)[0] }, source)),
@@ -179,18 +179,18 @@ function createPicker({ store, t, uniqueId }) {
 // What the model itself writes at a step.
 
 /** @param {import("../../core/figure/types.js").Context} context */
-function createSaid({ store, t }) {
+function createOutputText({ store, t }) {
   const texts = h("div", { className: "texts" });
   return {
     element: h("div", { className: "said" }, h("span", {}, t("At this step it writes")), texts),
 
     /** @param {Moment} moment  All lie in one place, so that it is as high for each of them. */
-    show({ found, place }) {
-      const lang = languages(found.direction)[1];
+    show({ history, place }) {
+      const lang = languages(history.direction)[1];
       const silent = bcp47(store.get().link.lang);
       render(
         texts,
-        found.texts.map((text, i) => {
+        history.texts.map((text, i) => {
           const className = [!text.trim() && "silent", i === place && "text"].filter(Boolean).join(" ");
           return el("p", { className, lang: text.trim() ? lang : silent }, text.trim() ? text : t("nothing"));
         }),
