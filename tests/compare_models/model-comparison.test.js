@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
-import { blockB, counterpart, modelB, models, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
+import { blockB, counterpart, modelB, modelComparison, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
 import { initials } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
@@ -58,7 +58,7 @@ function answered(page, reply) {
 }
 /** @param {Page} page */
 function shown(page) {
-  const found = models(page);
+  const found = modelComparison(page);
   assert.ok(found && !(found instanceof Problem));
   return found;
 }
@@ -170,6 +170,6 @@ test("the sentence names what the row looks at most in both", () => {
 
 test("what is wrong with B is told", () => {
   const wrong = new Problem("too-long");
-  assert.equal(models(answered(page(PLACED), wrong)), wrong);
-  assert.equal(models(page(PLACED)), null, "on its way");
+  assert.equal(modelComparison(answered(page(PLACED), wrong)), wrong);
+  assert.equal(modelComparison(page(PLACED)), null, "on its way");
 });

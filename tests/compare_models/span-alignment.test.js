@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { covering, equals, trimmed } from "../../static/js/compare-models/model-comparison.js";
+import { coveringTokens, equalTokens, trimmed } from "../../static/js/compare-models/model-comparison.js";
 
 /** @import { Piece } from "../../static/js/compare-models/model-comparison.js" */
 
@@ -36,11 +36,11 @@ test("tokens of the same characters are lit, which brute force over the characte
     const text = "abcdefghijklmnopqrst".slice(0, 1 + Math.floor(next() * 20));
     const [a, b] = [cut(text, next), cut(text, next)];
     const characters = (/** @type {Piece} */ { start, end }) => new Set(Array.from({ length: end - start }, (_, i) => start + i));
-    const pairs = equals(a, b);
+    const pairs = equalTokens(a, b);
     a.forEach((one, i) => {
       const own = characters(one);
       const touched = b.flatMap((other, j) => ([...characters(other)].some((at) => own.has(at)) ? [j] : []));
-      const found = covering(a, i, b);
+      const found = coveringTokens(a, i, b);
       const equal = pairs.find((pair) => pair.a === i);
       if (equal) assert.deepEqual(found, { first: equal.b, last: equal.b });
       else if (!touched.length) assert.equal(found, null);
@@ -57,10 +57,10 @@ test("tokens of the same characters are lit, which brute force over the characte
 test("special tokens have no characters, and are equal by name", () => {
   const a = [piece("[CLS]", 0, 0, true), piece("a", 0, 1), piece("</s>", 0, 0, true)];
   const b = [piece("a", 0, 1), piece("</s>", 0, 0, true)];
-  assert.deepEqual(equals(a, b), [{ a: 1, b: 0 }, { a: 2, b: 1 }]);
-  assert.equal(covering(a, 0, b), null);
-  assert.equal(covering(a, 9, b), null, "there is no such token");
-  assert.deepEqual(equals([piece(" ", 1, 1)], [piece(" ", 1, 1)]), [], "nor has a space by itself");
+  assert.deepEqual(equalTokens(a, b), [{ a: 1, b: 0 }, { a: 2, b: 1 }]);
+  assert.equal(coveringTokens(a, 0, b), null);
+  assert.equal(coveringTokens(a, 9, b), null, "there is no such token");
+  assert.deepEqual(equalTokens([piece(" ", 1, 1)], [piece(" ", 1, 1)]), [], "nor has a space by itself");
 });
 
 test("a space at the end of a token does not count; characters are code points", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { COVER, axis, combine, fold, shares, strongest } from "../../static/js/core/compute/aggregate-attention.js";
+import { COVER, groupAxis, combine, fold, weightShares, coverOfStrongest } from "../../static/js/core/compute/aggregate-attention.js";
 import { attention } from "../../static/js/core/wire/attentions.js";
 import { MODEL, trace } from "../js/trace.js";
 
@@ -85,12 +85,12 @@ test("hiding rescales nothing: a row and what it gave to the hidden columns are 
     const planes = [0, 1, 2].map(() => head(random, may, rows, cols));
     const groups = { rows: cuts(random, rows), cols: cuts(random, cols) };
     const hides = (/** @type {number} */ key) => key % 3 === 1;
-    const kept = axis(groups.cols, hides);
+    const kept = groupAxis(groups.cols, hides);
     const gone = groups.cols.filter(([first]) => hides(first)).flat();
     for (const how of /** @type {const} */ (["one", "mean"])) {
       const folded = planes.map((plane) => fold(plane, groups.rows, kept.groups));
       const seen = combine(folded, how);
-      const hidden = shares(planes, groups.rows, gone, how);
+      const hidden = weightShares(planes, groups.rows, gone, how);
       nested(seen).forEach((row, r) => {
         const sum = row.reduce((a, b) => a + (b || 0), 0) + hidden[r];
         assert.ok(Math.abs(sum - 1) < 1e-5, `row ${r} of round ${round}: ${sum}`);
@@ -127,19 +127,19 @@ test("the whole pipeline is the definition, cell by cell", () => {
 });
 
 test("every token knows where it is shown, a hidden one that it is not", () => {
-  const { groups, at } = axis([[0], [1, 2], [3]], (token) => token === 0);
+  const { groups, at } = groupAxis([[0], [1, 2], [3]], (token) => token === 0);
   assert.deepEqual(groups, [[1, 2], [3]]);
   assert.deepEqual(at, [null, 0, 0, 1]);
 });
 
 test("only the strongest cells stay open; equals of the last one stay too", () => {
   const matrix = { rows: 2, cols: 3, values: Float32Array.of(0.5, 0.25, 0.25, NaN, 1, 0) };
-  const { cover, shown, open } = strongest(matrix, 40);
+  const { cover, shown, open } = coverOfStrongest(matrix, 40);
   const { open: yes, masked, weak } = COVER;
   assert.deepEqual([...cover], [yes, weak, weak, masked, yes, weak]);
   assert.deepEqual([shown, open], [2, 5]);
-  assert.deepEqual([...strongest(matrix, 60).cover], [yes, yes, yes, masked, yes, weak]);
-  assert.equal(strongest(matrix).shown, 5, "all, where nothing is asked");
+  assert.deepEqual([...coverOfStrongest(matrix, 60).cover], [yes, yes, yes, masked, yes, weak]);
+  assert.equal(coverOfStrongest(matrix).shown, 5, "all, where nothing is asked");
 });
 
 test("the strongest n % are as many as can be counted, and none weaker is among them", () => {
@@ -147,7 +147,7 @@ test("the strongest n % are as many as can be counted, and none weaker is among 
   for (let round = 0; round < 100; round++) {
     const values = Float32Array.from({ length: 40 }, () => (random() < 0.2 ? NaN : random()));
     const percent = 1 + Math.floor(random() * 99);
-    const { cover, open } = strongest({ rows: 5, cols: 8, values }, percent);
+    const { cover, open } = coverOfStrongest({ rows: 5, cols: 8, values }, percent);
     const seen = [...values].filter((_, i) => cover[i] === COVER.open);
     const weak = [...values].filter((_, i) => cover[i] === COVER.weak);
     assert.equal(seen.length, Math.ceil((open * percent) / 100));

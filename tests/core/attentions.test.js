@@ -5,8 +5,8 @@ import {
   attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, positionedSteps, summaries, isSupervised, texts,
 } from "../../static/js/core/wire/attentions.js";
 import { thumbnailWeights } from "../../static/js/core/compute/head-thumbnails.js";
-import { highlightOf, opener, pair } from "../../static/js/core/store/highlight.js";
-import { working } from "../../static/js/core/compute/attention-row.js";
+import { highlightOf, openingHead, pair } from "../../static/js/core/store/highlight.js";
+import { workedCell } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, trace } from "../js/trace.js";
@@ -64,10 +64,10 @@ test("the pair of a row is what it looks at most", () => {
 test("a weight is worked out from q and k, the mask left out of the sum", () => {
   const q = { rows: 1, cols: 4, values: Float32Array.of(1, 2, 0, -1) };
   const k = { rows: 3, cols: 4, values: Float32Array.of(1, 1, 1, 1, 2, 0, 0, 0, 9, 9, 9, 9) };
-  const found = working(q, k, 0, 0, (key) => key < 2);
+  const found = workedCell(q, k, 0, 0, (key) => key < 2);
   assert.deepEqual([found.scored.sum, found.score, found.masked], [2, 1, false]);
   assert.equal(found.weight, 0.5);
-  assert.equal(working(q, k, 0, 2, (key) => key < 2).weight, 0);
+  assert.equal(workedCell(q, k, 0, 2, (key) => key < 2).weight, 0);
 });
 
 test("a head is taught where the model says so, across alone", () => {
@@ -80,17 +80,17 @@ test("a head is taught where the model says so, across alone", () => {
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
-  assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
-  assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
+  assert.deepEqual(openingHead(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
+  assert.deepEqual(openingHead(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
   /** @type {import("../../static/js/core/wire/schemas.d.ts").Aligner[]} */
   const aligners = [
     { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
     { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },
   ];
   const model = { ...MODEL, aligners };
-  assert.deepEqual(opener(trace(), model, { block: "cross", view: "heatmap" }), { layer: 2, head: 1 });
-  assert.deepEqual(opener(trace(), model, { block: "cross", view: "alignment" }), { layer: 0, head: 1 });
-  assert.deepEqual(opener(trace(), model, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
+  assert.deepEqual(openingHead(trace(), model, { block: "cross", view: "heatmap" }), { layer: 2, head: 1 });
+  assert.deepEqual(openingHead(trace(), model, { block: "cross", view: "alignment" }), { layer: 0, head: 1 });
+  assert.deepEqual(openingHead(trace(), model, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
 });
 
 /** Twelve layers of one stack over one text; every third sees all of it, the others a window. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { initials } from "../../static/js/core/store/options.js";
-import { remembered, traceOfQuestion } from "../../static/js/core/store/trained-and-changed.js";
+import { withRemembered, traceOfQuestion } from "../../static/js/core/store/trained-and-changed.js";
 import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -139,10 +139,10 @@ test("a changed run that writes the same by itself is not made to write it once 
 
 test("what the page has seen of the run without changes answers for it", () => {
   const plain = { ...page({ interventions: null }), status: /** @type {const} */ ("ready") };
-  const { runs } = remembered(plain);
+  const { runs } = withRemembered(plain);
   assert.equal(runs.trained?.trace, plain.trace);
   const changed = { ...page(), status: plain.status, runs };
-  assert.equal(remembered(changed).runs.trained, runs.trained, "a changed run does not take its place");
+  assert.equal(withRemembered(changed).runs.trained, runs.trained, "a changed run does not take its place");
   assert.equal(traceOfQuestion(changed, unchanged(changed)), plain.trace);
   assert.equal(traceOfQuestion(changed, forcedRun(changed, trace())), null, "another run");
   assert.equal(traceOfQuestion({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { RUNNER_UP, ahead, bestOf, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself, partOf, recorded, rivals, settledContrast } from "../../static/js/core/compute/contrast.js";
-import { contributions, needed, relevance } from "../../static/js/core/compute/logit-lens.js";
+import { RUNNER_UP, ahead, mostProbable, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself, partOf, recorded, rivals, settledContrast } from "../../static/js/core/compute/contrast.js";
+import { contributions, lensTensors, relevance } from "../../static/js/core/compute/logit-lens.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, tensor, token, trace } from "../js/trace.js";
 
@@ -63,7 +63,7 @@ test("a row's rivals are its most probable other tokens, the runner-up first", (
   assert.deepEqual(rivals(MODEL, seen(), 0).map(({ text }) => text), ["那", "它"]);
   assert.deepEqual(rivals(MODEL, seen(), 1).map(({ id }) => id), [7, 9]);
   assert.deepEqual(rivals(MODEL, trace(), 0), []);
-  assert.equal(bestOf(seen(), 1), 7);
+  assert.equal(mostProbable(seen(), 1), 7);
 });
 
 test("the parts of a contrast add up as those of a logit do", () => {
@@ -77,12 +77,12 @@ test("the parts of a contrast add up as those of a logit do", () => {
 });
 
 test("a contrast is asked for together with all else, its gradient for the pinned row", () => {
-  const names = needed(MODEL, link(RUNNER_UP, 1));
+  const names = lensTensors(MODEL, link(RUNNER_UP, 1));
   for (const part of ["self", "cross", "ffn", "bias", "norm", "embedding", "position", "total", "lens", "candidates", "1.decoder.0.self"]) assert.ok(names.includes(`inside.contrast.runner-up.${part}`), part);
   assert.ok(names.includes("inside.logit.total"), "which is shown beside it");
   assert.ok(!names.some((name) => name.startsWith("inside.relevance")));
-  assert.ok(needed(MODEL, link(RUNNER_UP)).includes("inside.relevance.decoder.0.self"), "without a pin, of the whole output");
-  assert.ok(!needed(MODEL, link(null, 1)).some((name) => name.startsWith("inside.contrast")));
+  assert.ok(lensTensors(MODEL, link(RUNNER_UP)).includes("inside.relevance.decoder.0.self"), "without a pin, of the whole output");
+  assert.ok(!lensTensors(MODEL, link(null, 1)).some((name) => name.startsWith("inside.contrast")));
   assert.deepEqual(contrastTensors({}, ["self"]), []);
   assert.equal(isAwaited(seen(), link(RUNNER_UP)), false);
   assert.equal(isAwaited(seen(), link("3")), true);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { frozen, given, served } from "../../static/js/core/store/data-sources.js";
-import { DEFAULTS, settler } from "../../static/js/core/store/link.js";
+import { DEFAULTS, createSettler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { encoding } from "../../static/js/core/store/view-requests.js";
 import { VIEWS, nearestView, offered, view } from "../../static/js/views/index.js";
@@ -147,7 +147,7 @@ test("a view is offered where the model has an attention for it", () => {
 });
 
 test("a link to a view that is not offered opens the nearest one, and the page knows which was meant", () => {
-  const store = createStore({ ...LINK, view: "worksheet" }, settler(view, nearestView()));
+  const store = createStore({ ...LINK, view: "worksheet" }, createSettler(view, nearestView()));
   assert.equal(store.get().link.view, "worksheet", "nothing is known of the model yet");
   store.set({ model: able([]).model });
   assert.deepEqual([store.get().link.view, store.get().unoffered], ["attention", "worksheet"]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { initials } from "../../static/js/core/store/options.js";
-import { choice, highlightIn, highlightedTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
+import { heatmapOptions, highlightIn, highlightedTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { texts } from "../../static/js/core/wire/attentions.js";
@@ -109,10 +109,10 @@ test("other views read the trace as it is, whatever the heatmap chooses", () => 
 test("only the heatmap chooses; without a word of it everything is shown", () => {
   const all = { pool: "one", words: false, hides: false, top: 100 };
   const chosen = { pool: "mean", words: true, special: "hide", top: 30 };
-  assert.deepEqual(choice(page(chosen)), { pool: "mean", words: true, hides: true, top: 30 });
-  assert.deepEqual(choice(page(chosen, { view: "lines" })), all);
+  assert.deepEqual(heatmapOptions(page(chosen)), { pool: "mean", words: true, hides: true, top: 30 });
+  assert.deepEqual(heatmapOptions(page(chosen, { view: "lines" })), all);
   const bare = page({});
-  assert.deepEqual(choice({ ...bare, link: { ...bare.link, options: {} } }), all);
+  assert.deepEqual(heatmapOptions({ ...bare, link: { ...bare.link, options: {} } }), all);
 });
 
 test("the same place, read in the same way, is the same reading, and another is another", () => {

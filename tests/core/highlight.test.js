@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { highlightOf, opener, pair } from "../../static/js/core/store/highlight.js";
+import { highlightOf, openingHead, pair } from "../../static/js/core/store/highlight.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, tensor, trace } from "../js/trace.js";
@@ -58,7 +58,7 @@ test("a page that was not told where opens on the head that tells most", () => {
   const dims = ["head", "query", "key"];
   found.tensors["encoder.0.self.weights"] = tensor(dims, [2, 3, 3], [...dull, ...blunt]);
   found.tensors["encoder.1.self.weights"] = tensor(dims, [2, 3, 3], [...sharp, ...sharp]);
-  const at = (/** @type {Partial<State>} */ link) => opener(found, two, { block: "encoder", view: "attention", ...link });
+  const at = (/** @type {Partial<State>} */ link) => openingHead(found, two, { block: "encoder", view: "attention", ...link });
   assert.deepEqual(at({}), { layer: 1, head: 0 });
   delete found.tensors["encoder.1.self.weights"];
   assert.deepEqual(at({}), { layer: 0, head: 1 });
@@ -72,7 +72,7 @@ test("across, it opens on the head that aligns best while it writes; the alignme
     { layer: 0, head: 1, rows: "writes", error_rate: 0.2 },
   ]);
   const model = { ...MODEL, aligners };
-  assert.deepEqual(opener(trace(), model, { block: "cross", view: "attention" }), { layer: 0, head: 1 });
-  assert.deepEqual(opener(trace(), model, { block: "cross", view: "alignment" }), { layer: 1, head: 3 });
-  assert.deepEqual(opener(trace(), model, { block: "encoder", view: "alignment" }), { layer: 0, head: 0 });
+  assert.deepEqual(openingHead(trace(), model, { block: "cross", view: "attention" }), { layer: 0, head: 1 });
+  assert.deepEqual(openingHead(trace(), model, { block: "cross", view: "alignment" }), { layer: 1, head: 3 });
+  assert.deepEqual(openingHead(trace(), model, { block: "encoder", view: "alignment" }), { layer: 0, head: 0 });
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  blamed, changes, withSameTarget, isChanged, kindOf, linked, plainly, put, isSameChange, toggled, touches, without, worded,
+  blamedIndex, changes, withSameTarget, isChanged, kindOf, linkValueOf, plainChange, putChange, isSameChange, toggleChange, touchesHead, withoutChange, changeWording,
 } from "../../static/js/core/store/interventions.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { sized, trace } from "../js/trace.js";
@@ -14,7 +14,7 @@ const uniform = { ...off, do: "uniform" };
 const cell = { at: "decoder.0.cross", head: 0, do: { set: [1, 2, 0.5], renormalise: true } };
 
 /** @param {any} change */
-const says = (change) => plainly(change, { model: TWO, trace: trace() }, t);
+const says = (change) => plainChange(change, { model: TWO, trace: trace() }, t);
 
 test("a change is said in words of the reader", () => {
   assert.equal(says(off), "Encoder, layer 2, head 4: off");
@@ -71,17 +71,17 @@ test("several heads, edges and rows are said", () => {
 
 test("a part's numbers are changed once, apart from its heads' pattern", () => {
   const scale = { at: "encoder.1.ffn.output", do: { scale: 2 } };
-  assert.deepEqual(put([scale], { ...scale, do: "zero" }), [{ ...scale, do: "zero" }]);
+  assert.deepEqual(putChange([scale], { ...scale, do: "zero" }), [{ ...scale, do: "zero" }]);
   const unit = { at: "encoder.1.ffn.hidden", units: [3], do: { fill: 1 } };
-  assert.deepEqual(put([unit], { ...unit, units: [4] }), [unit, { ...unit, units: [4] }], "another unit");
-  assert.deepEqual(put([off], { at: `${off.at}.mix`, head: 3, do: { scale: 2 } }).length, 2);
-  assert.deepEqual(put([off], { at: off.at, heads: [3], do: "zero" }).length, 2, "several heads are one target");
+  assert.deepEqual(putChange([unit], { ...unit, units: [4] }), [unit, { ...unit, units: [4] }], "another unit");
+  assert.deepEqual(putChange([off], { at: `${off.at}.mix`, head: 3, do: { scale: 2 } }).length, 2);
+  assert.deepEqual(putChange([off], { at: off.at, heads: [3], do: "zero" }).length, 2, "several heads are one target");
   assert.equal(isSameChange({ ...off, head: undefined, heads: [1] }, { ...off, head: undefined, heads: [2] }), false);
 });
 
 test("a change of several heads touches each of them", () => {
   const both = [{ at: "encoder.1.self", heads: [0, 3], do: "zero" }];
-  assert.deepEqual([0, 1, 3].map((head) => touches(both, "encoder.1.self", head)), [true, false, true]);
+  assert.deepEqual([0, 1, 3].map((head) => touchesHead(both, "encoder.1.self", head)), [true, false, true]);
 });
 
 test("whether the rest of a row was rescaled is said", () => {
@@ -90,13 +90,13 @@ test("whether the rest of a row was rescaled is said", () => {
 });
 
 test("a decoder's row is called by what it writes, its keys by what they are", () => {
-  assert.deepEqual(worded({ at: "decoder.0.self", do: { cut: [1, 0] } }, t, TWO).values.query, { side: "target", index: 1, written: true });
-  assert.deepEqual(worded(cell, t, TWO).values.key, { side: "source", index: 2 });
+  assert.deepEqual(changeWording({ at: "decoder.0.self", do: { cut: [1, 0] } }, t, TWO).values.query, { side: "target", index: 1, written: true });
+  assert.deepEqual(changeWording(cell, t, TWO).values.key, { side: "source", index: 2 });
 });
 
 test("what is not there, or makes no sense, is still said and never throws", () => {
   assert.equal(says({ at: "source", do: { mask: 99 } }), "token 100 masked");
-  assert.equal(plainly({ at: "source", do: { mask: 0 } }, { model: null, trace: null }, t), "token 1 masked");
+  assert.equal(plainChange({ at: "source", do: { mask: 0 } }, { model: null, trace: null }, t), "token 1 masked");
   for (const odd of [null, 5, "zero", [], {}, { at: 3, do: "zero" }, { at: "x", do: { melt: 1 } }, { at: "x", do: null }])
     assert.equal(says(odd), "a change that cannot be read", JSON.stringify(odd));
   assert.equal(says({ at: "nowhere", head: 1, do: "zero" }), "nowhere: off");
@@ -108,46 +108,46 @@ test("a link's list is read as it is; nothing is nothing", () => {
   assert.deepEqual(changes({ interventions: [off] }), [off]);
   assert.deepEqual(changes({ interventions: 5 }), [5], "what cannot be read can be taken away");
   assert.equal(isChanged({ interventions: [] }), false);
-  assert.equal(linked([]), null);
-  assert.deepEqual(linked([off]), [off]);
+  assert.equal(linkValueOf([]), null);
+  assert.deepEqual(linkValueOf([off]), [off]);
 });
 
 test("a head has one pattern: the later takes the place of the earlier, in its place", () => {
-  assert.deepEqual(put([off, cell], uniform), [uniform, cell]);
-  assert.deepEqual(put([off], { ...off, head: 4 }), [off, { ...off, head: 4 }]);
+  assert.deepEqual(putChange([off, cell], uniform), [uniform, cell]);
+  assert.deepEqual(putChange([off], { ...off, head: 4 }), [off, { ...off, head: 4 }]);
   const hot = { ...off, do: { temperature: 2 } };
-  assert.deepEqual(put([off], hot), [off, hot], "its temperature is another thing");
+  assert.deepEqual(putChange([off], hot), [off, hot], "its temperature is another thing");
   const colder = { ...off, do: { temperature: 0.5 } };
-  assert.deepEqual(put([hot], colder), [colder]);
+  assert.deepEqual(putChange([hot], colder), [colder]);
 });
 
 test("a tensor is patched once, a token of it apart from the others", () => {
   const patch = (/** @type {string} */ source, /** @type {any} */ rows) => ({ at: "encoder.0.ffn.norm", do: { patch: { source, ...(rows ? { rows } : {}) } } });
-  assert.deepEqual(put([patch("a", null)], patch("b", null)), [patch("b", null)]);
-  assert.deepEqual(put([patch("a", [[1, 2]])], patch("b", [[0, 2]])), [patch("b", [[0, 2]])], "by our row");
-  assert.equal(put([patch("a", [[1, 2]])], patch("a", [[1, 1]])).length, 2);
-  assert.equal(put([patch("a", null)], { ...patch("a", null), at: "encoder.1.ffn.norm" }).length, 2);
+  assert.deepEqual(putChange([patch("a", null)], patch("b", null)), [patch("b", null)]);
+  assert.deepEqual(putChange([patch("a", [[1, 2]])], patch("b", [[0, 2]])), [patch("b", [[0, 2]])], "by our row");
+  assert.equal(putChange([patch("a", [[1, 2]])], patch("a", [[1, 1]])).length, 2);
+  assert.equal(putChange([patch("a", null)], { ...patch("a", null), at: "encoder.1.ffn.norm" }).length, 2);
   const along = (/** @type {object} */ to) => ({ at: "encoder.0.ffn.norm", do: { patch: { source: "a", to } } });
   const ends = [along({ at: "decoder.0.cross.v", head: 0 }), along({ at: "decoder.0.cross.v", head: 1 }), along({ at: "decoder.0.cross.k", head: 0 })];
-  assert.equal(ends.reduce((list, one) => put(list, one), [patch("a", null)]).length, 4, "and each path from it");
-  assert.equal(put(ends, ends[1]).length, 3);
+  assert.equal(ends.reduce((list, one) => putChange(list, one), [patch("a", null)]).length, 4, "and each path from it");
+  assert.equal(putChange(ends, ends[1]).length, 3);
 });
 
 test("a cell is set or cut, a token masked once, positions shuffled or dropped", () => {
   const cut = { ...cell, do: { cut: [1, 2] } };
-  assert.deepEqual(put([cell], cut), [cut]);
-  assert.deepEqual(put([cell], { ...cell, do: { cut: [1, 3] } }).length, 2);
+  assert.deepEqual(putChange([cell], cut), [cut]);
+  assert.deepEqual(putChange([cell], { ...cell, do: { cut: [1, 3] } }).length, 2);
   const mask = { at: "source", do: { mask: 2 } };
-  assert.deepEqual(put([mask], mask), [mask]);
-  assert.deepEqual(put([{ at: "source.position", do: "drop" }], { at: "source.position", do: { shuffle: 1 } }).length, 1);
-  assert.deepEqual(put([{ at: "source.position", do: "drop" }], { at: "target.position", do: "drop" }).length, 2);
+  assert.deepEqual(putChange([mask], mask), [mask]);
+  assert.deepEqual(putChange([{ at: "source.position", do: "drop" }], { at: "source.position", do: { shuffle: 1 } }).length, 1);
+  assert.deepEqual(putChange([{ at: "source.position", do: "drop" }], { at: "target.position", do: "drop" }).length, 2);
 });
 
 test("on and off again leaves what was there", () => {
   const list = [cell];
-  assert.deepEqual(toggled(toggled(list, off), off), list);
-  assert.deepEqual(toggled([off], uniform), [uniform]);
-  assert.deepEqual(without([off, cell], uniform), [cell], "by what it is about");
+  assert.deepEqual(toggleChange(toggleChange(list, off), off), list);
+  assert.deepEqual(toggleChange([off], uniform), [uniform]);
+  assert.deepEqual(withoutChange([off, cell], uniform), [cell], "by what it is about");
   assert.equal(withSameTarget([off, cell], uniform), off);
   assert.equal(withSameTarget([cell], off), null);
   assert.ok(isSameChange({ at: "a", do: { set: [1, 2, 0.5], renormalise: true } }, { do: { renormalise: true, set: [1, 2, 0.5] }, head: null, at: "a" }));
@@ -155,21 +155,21 @@ test("on and off again leaves what was there", () => {
 });
 
 test("a problem says which of them it is about", () => {
-  assert.equal(blamed({ field: "interventions[2].do.mask" }), 2);
-  assert.equal(blamed({ field: "interventions" }), -1);
-  assert.equal(blamed({ field: "source" }), null);
-  assert.equal(blamed(null), null);
+  assert.equal(blamedIndex({ field: "interventions[2].do.mask" }), 2);
+  assert.equal(blamedIndex({ field: "interventions" }), -1);
+  assert.equal(blamedIndex({ field: "source" }), null);
+  assert.equal(blamedIndex(null), null);
 });
 
 test("which heads anything is done to", () => {
-  assert.ok(touches([off], "encoder.1.self", 3));
-  assert.ok(!touches([off], "encoder.1.self", 2));
-  assert.ok(touches([{ at: "encoder.1.self", do: "zero" }], "encoder.1.self", 7));
+  assert.ok(touchesHead([off], "encoder.1.self", 3));
+  assert.ok(!touchesHead([off], "encoder.1.self", 2));
+  assert.ok(touchesHead([{ at: "encoder.1.self", do: "zero" }], "encoder.1.self", 7));
   const mix = { at: "encoder.1.self.mix", head: 3, do: { patch: { source: "a" } } };
-  assert.ok(touches([mix], "encoder.1.self", 3), "the tensor of a head");
-  assert.ok(!touches([mix], "encoder.1.self", 2));
-  assert.ok(!touches([mix], "encoder.1.sel", 3));
-  assert.ok(touches([{ ...mix, head: null }], "encoder.1.self", 2));
-  assert.ok(!touches([{ at: "encoder.1.self.residual", do: "drop" }], "encoder.1.self", 2), "not the residual around it");
-  assert.ok(!touches(/** @type {any} */ ([null, 5]), "encoder.1.self", 3));
+  assert.ok(touchesHead([mix], "encoder.1.self", 3), "the tensor of a head");
+  assert.ok(!touchesHead([mix], "encoder.1.self", 2));
+  assert.ok(!touchesHead([mix], "encoder.1.sel", 3));
+  assert.ok(touchesHead([{ ...mix, head: null }], "encoder.1.self", 2));
+  assert.ok(!touchesHead([{ at: "encoder.1.self.residual", do: "drop" }], "encoder.1.self", 2), "not the residual around it");
+  assert.ok(!touchesHead(/** @type {any} */ ([null, 5]), "encoder.1.self", 3));
 });

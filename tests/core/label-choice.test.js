@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chosen, colClash, neighbours, rowClash } from "../../static/js/core/draw/labels.js";
-import { fit } from "../../static/js/core/draw/geometry.js";
+import { visibleLabels, colClash, neighbours, rowClash } from "../../static/js/core/draw/labels.js";
+import { fitGeometry } from "../../static/js/core/draw/geometry.js";
 
 /** @param {number} count @param {number} size */
 const all = (count, size) => Array(count).fill(size);
@@ -10,19 +10,19 @@ const all = (count, size) => Array(count).fill(size);
 const places = (shown) => shown.flatMap((one, i) => (one ? [i] : []));
 
 test("every label is shown where all have room", () => {
-  assert.deepEqual(places(chosen(4, () => false)), [0, 1, 2, 3]);
-  assert.deepEqual(chosen(0, () => true), []);
+  assert.deepEqual(places(visibleLabels(4, () => false)), [0, 1, 2, 3]);
+  assert.deepEqual(visibleLabels(0, () => true), []);
 });
 
 test("where not all have room they stand evenly, and none lies on another", () => {
   const clash = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) < 3;
-  assert.deepEqual(places(chosen(10, clash)), [0, 3, 6, 9]);
+  assert.deepEqual(places(visibleLabels(10, clash)), [0, 3, 6, 9]);
 });
 
 test("what has changed and what is special is served before all others, whatever its place", () => {
   const clash = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) < 3;
   for (let at = 0; at < 16; at++) {
-    const shown = places(chosen(16, clash, [at, 15]));
+    const shown = places(visibleLabels(16, clash, [at, 15]));
     assert.ok(shown.includes(at), `${at} in ${shown}`);
     assert.ok(shown.includes(15) || 15 - at < 3, "the second, where it has room beside the first");
     shown.forEach((one, i) => i && assert.ok(one - shown[i - 1] >= 3, `${shown}`));
@@ -30,8 +30,8 @@ test("what has changed and what is special is served before all others, whatever
 });
 
 test("labels of rows have a line each", () => {
-  const rows = fit({ rowWidths: all(128, 60), colWidths: all(128, 60), width: 800, height: 500 });
-  const shown = places(chosen(128, rowClash(rows)));
+  const rows = fitGeometry({ rowWidths: all(128, 60), colWidths: all(128, 60), width: 800, height: 500 });
+  const shown = places(visibleLabels(128, rowClash(rows)));
   shown.forEach((at, i) => i && assert.ok((at - shown[i - 1]) * rows.cellHeight >= rows.line));
   assert.ok(shown.length > 128 / Math.ceil(rows.line / rows.cellHeight) - 1, "and no more are dropped than must");
   assert.deepEqual(neighbours(40, 128, rowClash(rows)).length > 0, rows.cellHeight < rows.line);
@@ -72,8 +72,8 @@ test("the labels of columns that are shown do not overlap, leaning and standing 
     for (const width of [300, 700]) {
       const colWidths = Array.from({ length: count }, (_, i) => (i % 4 === 3 ? 8 : 30 + ((i * 37) % 50)));
       const upright = colWidths.map((size) => size === 8);
-      const geometry = fit({ rowWidths: all(count, 40), colWidths, upright, width, height: 500 });
-      const shown = places(chosen(count, colClash(geometry, colWidths, upright)));
+      const geometry = fitGeometry({ rowWidths: all(count, 40), colWidths, upright, width, height: 500 });
+      const shown = places(visibleLabels(count, colClash(geometry, colWidths, upright)));
       // Of a line of 15 pixels letters fill 10 or so.
       const shapes = shown.map((at) => corners(geometry, colWidths[at], 10, at, upright[at]));
       for (let i = 1; i < shapes.length; i++) assert.ok(!overlap(shapes[i - 1], shapes[i]), `${count} in ${width}: ${shown[i - 1]}, ${shown[i]}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { clipped, createLabels, ruler, isUpright } from "../../static/js/core/draw/labels.js";
+import { clippedSteps, createLabels, ruler, isUpright } from "../../static/js/core/draw/labels.js";
 
 /** An element as far as a label is one. */
 function element() {
@@ -176,8 +176,8 @@ test("text is measured once in each font and size, and not for ever", () => {
 test("a long label is cut so that the cells keep their room", () => {
   const label = (/** @type {string} */ word) => ({ reads: null, writes: { space: "·", word, nth: null, lang: "en", special: false } });
   const measure = (/** @type {string} */ text) => 10 * text.length;
-  const [short, long] = clipped([label("mat"), label("<0xF0><0x9F><0x98>")], measure, 100);
+  const [short, long] = clippedSteps([label("mat"), label("<0xF0><0x9F><0x98>")], measure, 100);
   assert.equal(short.writes.word, "mat");
   assert.equal(long.writes.word, "<0xF0>…", "84 pixels at least");
-  assert.equal(clipped([label("<0xF0><0x9F>")], measure, 1000)[0].writes.word, "<0xF0><0x9F>", "there is room");
+  assert.equal(clippedSteps([label("<0xF0><0x9F>")], measure, 1000)[0].writes.word, "<0xF0><0x9F>", "there is room");
 });

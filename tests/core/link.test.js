@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choice, initials, list, text, whole } from "../../static/js/core/store/options.js";
+import { choice, initials, listOption, textOption, whole } from "../../static/js/core/store/options.js";
 import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stateOfShare } from "../../static/js/core/store/link.js";
 import { bind } from "../../static/js/core/store/address.js";
 import { createStore } from "../../static/js/core/store/store.js";
@@ -69,7 +69,7 @@ test("of what a link says twice the first counts", () => {
   assert.equal(parse("layer=1&layer=2").layer, 1);
 });
 
-const OPTIONS = { scale: choice("linear", "log"), only: list(), top: whole(1, 100, 100), b: text() };
+const OPTIONS = { scale: choice("linear", "log"), only: listOption(), top: whole(1, 100, 100), b: textOption() };
 const FIRST = { ...DEFAULTS, options: initials(OPTIONS) };
 
 test("what was chosen stands in the link, what is as at first does not", () => {

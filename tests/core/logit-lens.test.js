@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { contributions, farthest, lens, needed, relevance, settled, strongest, total } from "../../static/js/core/compute/logit-lens.js";
+import { contributions, farthestCell, lens, lensTensors, relevance, settledLayer, strongestHead, total } from "../../static/js/core/compute/logit-lens.js";
 import { MODEL, sized, tensor, token, trace } from "../js/trace.js";
 
 /** Two layers, two heads, three rows: the last is padding. Halves and quarters are exact in float32. */
@@ -48,7 +48,7 @@ test("a row that writes nothing has nothing to say", () => {
 });
 
 test("it is settled from the layer on after which the written token stays first", () => {
-  const at = (/** @type {number[]} */ ranks) => settled(ranks.map((rank) => ({ top: [], probability: 0, rank })));
+  const at = (/** @type {number[]} */ ranks) => settledLayer(ranks.map((rank) => ({ top: [], probability: 0, rank })));
   assert.deepEqual([at([3, 1, 1]), at([1, 2, 1]), at([1, 1]), at([1, 2])], [1, 2, 0, null]);
 });
 
@@ -63,7 +63,7 @@ test("contributions are those of the row, and add up", () => {
   assert.equal(sum.sum, 5.5 - 11 + 6 + 5 + 2.5 + 1.25);
   assert.equal(sum.logit, 8);
   assert.deepEqual(sum.most, { head: 5, part: 8.5 });
-  assert.deepEqual(strongest(sum), { block: "decoder", layer: 1, head: 1, value: 2.5 });
+  assert.deepEqual(strongestHead(sum), { block: "decoder", layer: 1, head: 1, value: 2.5 });
   assert.equal(total([]), 0);
 });
 
@@ -71,19 +71,19 @@ test("relevance has no number where the mask forbids one", () => {
   const made = relevance(MODEL, seen(), { block: "decoder", layer: 0, head: 0 });
   assert.ok(made);
   assert.deepEqual([...made.values], [1, NaN, -3, 2]);
-  assert.deepEqual(farthest(made), { row: 1, col: 0, value: -3 });
+  assert.deepEqual(farthestCell(made), { row: 1, col: 0, value: -3 });
   assert.equal(relevance(MODEL, seen(), { block: "decoder", layer: 0, head: 2 }), null);
   assert.equal(relevance(MODEL, seen(), { block: "cross", layer: 0, head: 0 }), null);
 });
 
 test("what is needed is of the block at hand", () => {
-  const names = needed(sized({ encoder: 1, decoder: 2 }), { block: "cross", layer: 1 });
+  const names = lensTensors(sized({ encoder: 1, decoder: 2 }), { block: "cross", layer: 1 });
   assert.ok(names.includes("inside.relevance.decoder.1.cross"));
   assert.ok(names.includes("decoder.1.cross.mask"));
   assert.equal(names.length, new Set(names).size);
 });
 
 test("a position adds to a logit only where the model adds one at its input", () => {
-  const asked = (/** @type {string} */ positions) => needed({ ...MODEL, positions }, { block: "cross", layer: 0 }).includes("inside.logit.position");
+  const asked = (/** @type {string} */ positions) => lensTensors({ ...MODEL, positions }, { block: "cross", layer: 0 }).includes("inside.logit.position");
   assert.deepEqual(["sinusoidal", "learned", "rotary", "relative", "learned-on-qk", "none"].map(asked), [true, true, false, false, false, false]);
 });

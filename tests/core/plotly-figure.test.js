@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { distinct, figure, frames, NUMBERS } from "../../static/js/core/draw/plotly-figure.js";
-import { fit } from "../../static/js/core/draw/geometry.js";
+import { fitGeometry } from "../../static/js/core/draw/geometry.js";
 import { colourOf } from "../../static/js/core/draw/matrix-canvas.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { colour, sequential } from "../../static/js/core/draw/scale.js";
@@ -26,7 +26,7 @@ const SIZE = { width: 700, height: 500 };
 /** @param {number} width */
 function picture(width) {
   const matrix = { rows: 2, cols: 2, values: Float32Array.of(0.25, 0.75, 1, NaN) };
-  const geometry = fit({ rowWidths: [40, 40], colWidths: [20, 20], width, height: 400 });
+  const geometry = fitGeometry({ rowWidths: [40, 40], colWidths: [20, 20], width, height: 400 });
   return {
     matrix,
     geometry,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { check, decay, dots, pairs, turn, turned, wavelength } from "../../static/js/core/compute/positions.js";
+import { check, decay, dotProducts, pairs, rotationMatrix, shiftedEncoding, wavelength } from "../../static/js/core/compute/positions.js";
 
 /** Section 3.5, written down once more. @param {number} rows @param {number} cols */
 function table(rows, cols) {
@@ -35,7 +35,7 @@ test("waves are as long as the paper says", () => {
 });
 
 test("a quarter turn makes the cosine of the sine", () => {
-  const [[a, b], [c, d]] = turn(Math.PI / 2);
+  const [[a, b], [c, d]] = rotationMatrix(Math.PI / 2);
   assert.deepEqual([a, b, c, d].map(Math.round), [0, 1, -1, 0]);
 });
 
@@ -59,21 +59,21 @@ test("what is no such encoding is told apart", () => {
 });
 
 test("an odd feature has no partner", () => {
-  const moved = turned(table(3, 5), 1);
+  const moved = shiftedEncoding(table(3, 5), 1);
   assert.ok([4, 9, 14].every((at) => Number.isNaN(moved.values[at])));
 });
 
 test("a dot product is the cosine times both lengths", () => {
   const one = table(6, 7);
   const { cosines, dot } = similarity(one);
-  dots(one, cosines).values.forEach((value, i) =>
+  dotProducts(one, cosines).values.forEach((value, i) =>
     assert.ok(Math.abs(value - dot(Math.floor(i / 6), i % 6)) < 1e-5),
   );
 });
 
 test("how alike two positions are depends on their distance alone, where the width is even", () => {
   const even = table(20, 16);
-  const { mean, spread } = decay(dots(even, similarity(even).cosines));
+  const { mean, spread } = decay(dotProducts(even, similarity(even).cosines));
   assert.ok(spread < 1e-5);
   mean.forEach((value, distance) => {
     let sum = 0;
@@ -81,5 +81,5 @@ test("how alike two positions are depends on their distance alone, where the wid
     assert.ok(Math.abs(value - sum) < 1e-5);
   });
   const odd = table(20, 3);
-  assert.ok(decay(dots(odd, similarity(odd).cosines)).spread > 1e-4);
+  assert.ok(decay(dotProducts(odd, similarity(odd).cosines)).spread > 1e-4);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hidden, predicted, predicts, withCandidate, writable } from "../../static/js/core/compute/predictions.js";
+import { withMaskedToken, predictionAt, isPredictor, withCandidate, isWritable } from "../../static/js/core/compute/predictions.js";
 
 const attention = { place: "x.0.self", stack: "decoder", layer: 0, kind: "self", query: "text", key: "text", heads: 1, kv_heads: 1, mask: "causal", scoring: "dot" };
 const model = (/** @type {object} */ more = {}) => /** @type {any} */ ({ texts: ["text"], capabilities: ["candidates"], attentions: [attention], ...more });
@@ -17,43 +17,43 @@ const trace = (/** @type {any[]} */ text = tokens) => /** @type {any} */ ({
 });
 
 test("a model of one text predicts where it says so", () => {
-  assert.equal(predicts(model()), true);
-  assert.equal(predicts(model({ capabilities: [] })), false);
-  assert.equal(predicts(model({ texts: ["source", "target"] })), false);
-  assert.equal(predicts(null), false);
+  assert.equal(isPredictor(model()), true);
+  assert.equal(isPredictor(model({ capabilities: [] })), false);
+  assert.equal(isPredictor(model({ texts: ["source", "target"] })), false);
+  assert.equal(isPredictor(null), false);
 });
 
 test("a decoder predicts after its last token, or after the one that is asked about", () => {
-  const last = /** @type {any} */ (predicted(trace(), model(), null));
+  const last = /** @type {any} */ (predictionAt(trace(), model(), null));
   assert.deepEqual([last.row, last.kind, last.present], [2, "next", null]);
   assert.deepEqual(last.candidates.map((/** @type {any} */ one) => [one.id, one.probability]), [[8, 0.7], [7, 0.3]]);
-  const first = /** @type {any} */ (predicted(trace(), model(), 0));
+  const first = /** @type {any} */ (predictionAt(trace(), model(), 0));
   assert.deepEqual([first.row, first.present, first.candidates[0].text], [0, 2, " 😀"]);
 });
 
 test("padding is not the end of a text", () => {
   const padded = [...tokens.slice(0, 2), token("<pad>", 0, 0, 0, true)];
-  assert.equal(predicted(trace(padded), model(), null)?.row, 1);
-  assert.equal(predicted(trace(padded), model(), 2), null);
+  assert.equal(predictionAt(trace(padded), model(), null)?.row, 1);
+  assert.equal(predictionAt(trace(padded), model(), 2), null);
 });
 
 test("a mask is filled in, and a word can be replaced", () => {
   const filling = model({ mask: "[MASK]" });
-  assert.equal(predicted(trace(), filling, null), null, "nothing to fill in");
+  assert.equal(predictionAt(trace(), filling, null), null, "nothing to fill in");
   const masked = [tokens[0], token("[MASK]", 9, 2, 8, true), tokens[2]];
-  const place = /** @type {any} */ (predicted(trace(masked), filling, null));
+  const place = /** @type {any} */ (predictionAt(trace(masked), filling, null));
   assert.deepEqual([place.row, place.kind, place.present], [1, "fill", null]);
   assert.equal(withCandidate("A [MASK] b", masked, place, place.candidates[0]), "A c b");
-  assert.equal(predicted(trace(masked), filling, 0)?.present, 1);
+  assert.equal(predictionAt(trace(masked), filling, 0)?.present, 1);
 });
 
 test("a candidate follows the row's token, in code points; what came after is gone", () => {
-  const place = /** @type {any} */ (predicted(trace(), model(), 1));
+  const place = /** @type {any} */ (predictionAt(trace(), model(), 1));
   assert.equal(withCandidate("A 😀 b", tokens, place, place.candidates[0]), "A 😀 c");
-  assert.equal(hidden("A 😀 b", tokens[1], "[MASK]"), "A [MASK] b");
+  assert.equal(withMaskedToken("A 😀 b", tokens[1], "[MASK]"), "A [MASK] b");
 });
 
 test("pieces of a character and special tokens cannot be written", () => {
-  const one = (/** @type {string} */ text, special = false) => writable({ id: 0, text, special, probability: 0 });
+  const one = (/** @type {string} */ text, special = false) => isWritable({ id: 0, text, special, probability: 0 });
   assert.deepEqual([one(" c"), one("<0xE7>"), one("<0xE7><0x8C>"), one("</s>", true)], [true, false, false, false]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS, withoutLostPin, nearest, settler } from "../../static/js/core/store/link.js";
+import { DEFAULTS, withoutLostPin, fittedLink, createSettler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { initials } from "../../static/js/core/store/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
@@ -12,7 +12,7 @@ const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initia
 
 /** A page that shows a trace. @param {Partial<State>} [link] */
 function shown(link = {}) {
-  const store = createStore({ ...LINK, ...link }, settler(view));
+  const store = createStore({ ...LINK, ...link }, createSettler(view));
   store.set({ model: sized({ encoder: 3, decoder: 2 }), trace: trace(), status: "ready" });
   return store;
 }
@@ -20,14 +20,14 @@ function shown(link = {}) {
 test("the nearest layer and head that the model has, per stack", () => {
   const model = sized({ encoder: 3, decoder: 2 }, { encoder: 4, decoder: 6 });
   const far = { ...LINK, layer: 9, head: 9 };
-  assert.deepEqual([nearest(far, model).layer, nearest(far, model).head], [2, 3]);
-  const cross = nearest({ ...far, block: "cross" }, model);
+  assert.deepEqual([fittedLink(far, model).layer, fittedLink(far, model).head], [2, 3]);
+  const cross = fittedLink({ ...far, block: "cross" }, model);
   assert.deepEqual([cross.layer, cross.head], [1, 5]);
   const there = { ...LINK, layer: 2, head: 3 };
-  assert.equal(nearest(there, model), there, "the same link, not one like it");
-  const { layer, head } = nearest({ ...LINK, layer: 1, head: 9 }, model);
+  assert.equal(fittedLink(there, model), there, "the same link, not one like it");
+  const { layer, head } = fittedLink({ ...LINK, layer: 1, head: 9 }, model);
   assert.deepEqual([layer, head], [1, 3]);
-  const other = nearest({ ...LINK, layer: 9, head: 1 }, model);
+  const other = fittedLink({ ...LINK, layer: 9, head: 1 }, model);
   assert.deepEqual([other.layer, other.head], [2, 1]);
 });
 
@@ -72,7 +72,7 @@ test("a link to another model is not settled by the last one's, which is still s
   const [small, large] = [{ encoder: 2, decoder: 4 }, { encoder: 4, decoder: 8 }].map((heads) => sized({ encoder: 2, decoder: 2 }, heads));
   const models = [{ ...small, id: "first", positions: "none" }, { ...large, id: "second", positions: "relative" }];
   const options = initials(OPTIONS);
-  const store = createStore({ ...LINK, model: "first", view: "positions" }, settler(view));
+  const store = createStore({ ...LINK, model: "first", view: "positions" }, createSettler(view));
   store.set({ models, model: models[0], trace: trace(), status: "ready" });
   assert.equal(store.get().link.options.part, "shuffle", "what there is without positions");
   store.go({ model: "second", options }, "link");
@@ -111,7 +111,7 @@ test("a view that is for one kind of attention shows it, without pins of another
   assert.deepEqual([store.get().link.block, store.get().link.query, store.get().link.key], ["cross", null, null]);
   store.go({ query: 1 });
   assert.equal(store.get().link.query, 1);
-  assert.equal(nearest({ ...LINK, view: "alignment" }, MODEL, view).block, "cross", "before the first trace");
+  assert.equal(fittedLink({ ...LINK, view: "alignment" }, MODEL, view).block, "cross", "before the first trace");
 });
 
 test("who picks a head wants to see that one, and not a mean of all", () => {
@@ -162,7 +162,7 @@ test("a view that is not offered gives way to another, and is remembered until o
   /** Which views are not offered. */
   let missing = ["lens"];
   const opens = (/** @type {any} */ { link }) => (missing.includes(link.view) ? "attention" : link.view);
-  const store = createStore({ ...LINK, view: "lens" }, settler(view, opens));
+  const store = createStore({ ...LINK, view: "lens" }, createSettler(view, opens));
   store.set({ model: sized({ encoder: 3, decoder: 2 }), trace: trace(), status: "ready" });
   const { link, status, unoffered } = store.get();
   assert.deepEqual([link, status, unoffered], [{ ...link, ...LINK, view: "attention" }, "ready", "lens"]);
@@ -176,7 +176,7 @@ test("a view that is not offered gives way to another, and is remembered until o
 });
 
 test("a change that settles nothing leaves the page as it is", () => {
-  const settle = settler();
+  const settle = createSettler();
   const before = shown().get();
   assert.equal(settle(before, before), before);
   const other = { ...before, link: { ...before.link, layer: 1 } };
@@ -184,7 +184,7 @@ test("a change that settles nothing leaves the page as it is", () => {
 });
 
 test("a link that waits keeps a block that it may come to have, and drops one that its view is not for", () => {
-  const settle = settler(view);
+  const settle = createSettler(view);
   const page = { ...shown().get(), status: /** @type {const} */ ("waiting"), trace: null };
   const at = (/** @type {any} */ link) => settle({ ...page, link: { ...page.link, ...link } }, page).link;
   assert.equal(at({ block: "nowhere", view: "decoding" }).block, "nowhere");
@@ -195,11 +195,11 @@ test("a link that waits keeps a block that it may come to have, and drops one th
 });
 
 test("a block that is not there is the last that is, and takes its pin with it", () => {
-  const { block, query, key } = nearest({ ...LINK, block: "nowhere", query: 1, key: 1 }, MODEL);
+  const { block, query, key } = fittedLink({ ...LINK, block: "nowhere", query: 1, key: 1 }, MODEL);
   assert.deepEqual([block, query, key], ["cross", null, null]);
-  const unsaid = nearest({ ...LINK, block: "", query: 1, key: 1 }, MODEL);
+  const unsaid = fittedLink({ ...LINK, block: "", query: 1, key: 1 }, MODEL);
   assert.deepEqual([unsaid.block, unsaid.query, unsaid.key], ["cross", 1, 1], "one that was not said may be any");
-  const far = nearest({ ...LINK, block: "encoder", view: "decoding", layer: 9 }, sized({ encoder: 3, decoder: 2 }), view);
+  const far = fittedLink({ ...LINK, block: "encoder", view: "decoding", layer: 9 }, sized({ encoder: 3, decoder: 2 }), view);
   assert.deepEqual([far.block, far.layer], ["cross", 1]);
 });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { rotated, rotatedRows } from "../../static/js/core/compute/positions.js";
+import { rotatedVector, rotatedRows } from "../../static/js/core/compute/positions.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../static/js/core/compute/scoring.js";
-import { working } from "../../static/js/core/compute/attention-row.js";
+import { workedCell } from "../../static/js/core/compute/attention-row.js";
 import { tensor } from "../js/trace.js";
 
 const PLACE = { place: "encoder.0.self", stack: "encoder" };
@@ -55,15 +55,15 @@ test("a cell's weight follows from its row's scores, whatever they are", () => {
   assert.ok(scoring);
   const plane = (/** @type {number[]} */ values) => ({ rows: values.length / 2, cols: 2, values: Float32Array.from(values) });
   const [q, k] = [plane([0.5, 1]), plane([0.5, -0.5, 0, 0])];
-  const found = working(q, k, 0, 0, () => true, scorer(scoring, (name) => LEARNED[name], 1));
+  const found = workedCell(q, k, 0, 0, () => true, scorer(scoring, (name) => LEARNED[name], 1));
   const [first, second] = [Math.tanh(1) - 2 * Math.tanh(0.5) + 0.5, Math.tanh(0.5) - 2 * Math.tanh(1) + 1];
   near(found.score, first);
   near(found.weight, Math.exp(first) / (Math.exp(first) + Math.exp(second)));
 });
 
 test("rotary positions turn pairs of channels, and back", () => {
-  near(rotated([1, 0, 0, 1], 1)[1], Math.sin(1));
-  near(rotated([1, 0, 0, 1], 3)[2], -Math.sin(0.03));
+  near(rotatedVector([1, 0, 0, 1], 1)[1], Math.sin(1));
+  near(rotatedVector([1, 0, 0, 1], 3)[2], -Math.sin(0.03));
   const matrix = { rows: 3, cols: 4, values: Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4]) };
   const there = rotatedRows(matrix, 1);
   assert.deepEqual([...there.values.subarray(0, 4)], [1, 2, 3, 4]);

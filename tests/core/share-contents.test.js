@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { additionalContents, departed, answerFromShare, heldParameters, isFixed, missing } from "../../static/js/core/store/share-contents.js";
+import { additionalContents, isDeparted, answerFromShare, parametersFromShare, isFixed, isMissingFromShare } from "../../static/js/core/store/share-contents.js";
 import { answer, encoding, keyOf, parameters, traced } from "../../static/js/core/store/view-requests.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
 import { bindSession } from "../../static/js/core/store/session.js";
@@ -39,12 +39,12 @@ test("a share lacks what a view needs and it does not hold, when nobody can be a
   const opened = { ...page(), share, trace: share.trace, live: false };
   const has = { needs: () => ["decoder.0.cross.weights"] };
   const lacks = { needs: () => ["decoder.0.cross.weights", "inside.lens.candidates"] };
-  assert.equal(missing(opened, has), false);
-  assert.equal(missing(opened, lacks), true);
-  assert.equal(missing(opened, { needs: () => ["decoder.0.cross.weights:uint8"] }), false, "it is there whole");
-  assert.equal(missing(opened, { needs: () => ["summary of nothing"] }), true);
-  assert.equal(missing({ ...opened, live: true }, lacks), false, "the model is still there");
-  assert.equal(missing({ ...opened, share: null }, lacks), false);
+  assert.equal(isMissingFromShare(opened, has), false);
+  assert.equal(isMissingFromShare(opened, lacks), true);
+  assert.equal(isMissingFromShare(opened, { needs: () => ["decoder.0.cross.weights:uint8"] }), false, "it is there whole");
+  assert.equal(isMissingFromShare(opened, { needs: () => ["summary of nothing"] }), true);
+  assert.equal(isMissingFromShare({ ...opened, live: true }, lacks), false, "the model is still there");
+  assert.equal(isMissingFromShare({ ...opened, share: null }, lacks), false);
 });
 
 const pictures = () => traced(page(), { select: ["decoder.*.cross.weights"] });
@@ -75,12 +75,12 @@ test("parameters are answered out of those that were frozen together", () => {
     answers: { [keyOf(all)]: Object.fromEntries(names.map((name) => [name, tensor])) },
   };
   const one = parameters(page(), names.slice(1));
-  assert.deepEqual(heldParameters(opened, one), { [names[1]]: tensor });
-  assert.equal(heldParameters(opened, parameters(page(), [...names, "encoder.positions.pi"])), null);
-  assert.equal(heldParameters({ ...opened, answers: {} }, one), null, "it could not be read");
-  assert.equal(heldParameters({ ...opened, share: null }, one), null);
-  assert.equal(heldParameters(opened, { parameters: { model: "another", select: names } }), null);
-  assert.equal(heldParameters(opened, other()), null);
+  assert.deepEqual(parametersFromShare(opened, one), { [names[1]]: tensor });
+  assert.equal(parametersFromShare(opened, parameters(page(), [...names, "encoder.positions.pi"])), null);
+  assert.equal(parametersFromShare({ ...opened, answers: {} }, one), null, "it could not be read");
+  assert.equal(parametersFromShare({ ...opened, share: null }, one), null);
+  assert.equal(parametersFromShare(opened, { parameters: { model: "another", select: names } }), null);
+  assert.equal(parametersFromShare(opened, other()), null);
 });
 
 test("a share without its model answers what it holds, and says so of the rest", async () => {
@@ -122,10 +122,10 @@ test("a share of a changed model holds the model as trained as well, and is the 
 
 test("a share is changed once something else is asked of its model, and not when it is looked at elsewhere", () => {
   const share = /** @type {any} */ ({ model: MODEL, state: { source: "the the", interventions: OFF } });
-  const of = (/** @type {object} */ link) => departed({ ...page(), share, link: { ...LINK, interventions: [...OFF], ...link } });
+  const of = (/** @type {object} */ link) => isDeparted({ ...page(), share, link: { ...LINK, interventions: [...OFF], ...link } });
   assert.deepEqual([of({}), of({ head: 1, view: "lines" }), of({ options: { as: "trained" } })], [false, false, false]);
   assert.deepEqual([of({ interventions: null }), of({ source: "a" }), of({ pad_to: 9 })], [true, true, true]);
-  assert.equal(departed(page()), false);
+  assert.equal(isDeparted(page()), false);
   assert.deepEqual([isFixed({ share, live: false }), isFixed({ share, live: true }), isFixed({ share: null, live: false })], [true, false, false]);
 });
 
@@ -135,6 +135,6 @@ test("a share holds twenty questions at most, and one of one text is of its own 
   const one = { ...MODEL, texts: ["text"] };
   const share = /** @type {any} */ ({ model: one, trace: trace(), state: { source: "the the" } });
   const opened = { ...page(), model: one, share, link: { ...LINK } };
-  assert.equal(departed(opened), false);
+  assert.equal(isDeparted(opened), false);
   assert.equal(answerFromShare(opened, traced(opened, { select: ["decoder.*.cross.weights"] }))?.id, share.trace.id);
 });

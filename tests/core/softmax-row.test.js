@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { softmaxRow, working } from "../../static/js/core/compute/attention-row.js";
+import { softmaxRow, workedCell } from "../../static/js/core/compute/attention-row.js";
 
 /** @param {ArrayLike<number>} found @param {number[]} wanted */
 const near = (found, wanted) =>
@@ -36,7 +36,7 @@ test("what is masked has no part in the maximum nor in the sum", () => {
 
 test("a cell from q and k, step by step", () => {
   const matrix = (/** @type {number[][]} */ rows) => ({ rows: rows.length, cols: rows[0].length, values: Float32Array.from(rows.flat()) });
-  const found = working(matrix([[2, 0, 0, 0]]), matrix([[3, 1, 1, 1], [5, 0, 0, 0]]), 0, 0, () => true);
+  const found = workedCell(matrix([[2, 0, 0, 0]]), matrix([[3, 1, 1, 1], [5, 0, 0, 0]]), 0, 0, () => true);
   assert.deepEqual([found.scored.sum, found.width, found.score, found.highest, found.highestKey, found.shifted], [6, 4, 3, 5, 1, -2]);
   near([found.power, found.total, found.weight], [Math.exp(-2), 1 + Math.exp(-2), Math.exp(-2) / (1 + Math.exp(-2))]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { selection, coarse, joined, lacking, size, summary, tensorAt, valueAt, whole } from "../../static/js/core/wire/tensor-cache.js";
+import { selection, coarseAddress, withTensors, missingAddresses, size, summaryAddress, tensorAt, valueAt, wholeTensorName } from "../../static/js/core/wire/tensor-cache.js";
 import { trace } from "../js/trace.js";
 
 /** @param {number} bytes @returns {any} */
@@ -15,13 +15,13 @@ const run = (sizes, more = {}) => ({
 });
 
 test("an address is a tensor's name, or says what of it", () => {
-  assert.equal(whole("a.weights"), "a.weights");
-  assert.equal(whole(coarse("a.weights")), "a.weights");
-  assert.equal(whole(summary("a")), null);
+  assert.equal(wholeTensorName("a.weights"), "a.weights");
+  assert.equal(wholeTensorName(coarseAddress("a.weights")), "a.weights");
+  assert.equal(wholeTensorName(summaryAddress("a")), null);
 });
 
 test("what is asked for whole is not asked for in 8 bits too, and everything once", () => {
-  const all = [coarse("a"), "a", coarse("b"), coarse("b"), "a", summary("p"), summary("p")];
+  const all = [coarseAddress("a"), "a", coarseAddress("b"), coarseAddress("b"), "a", summaryAddress("p"), summaryAddress("p")];
   assert.deepEqual(selection(all), { select: ["a", "b:uint8"], summarise: ["p"] });
   assert.deepEqual(selection(["a"]), { select: ["a"] });
 });
@@ -39,14 +39,14 @@ test("the whole stands for its 8 bits, and never the other way round", () => {
 
 test("what is lacking is what neither stands there nor has something to stand for it", () => {
   const here = run({ "a": 1, "b:uint8": 1 }, { summaries: { p: { pattern: [] } } });
-  const needed = ["a", "a:uint8", "b", "b", "b:uint8", summary("p"), summary("q"), "c:uint8"];
-  assert.deepEqual(lacking(here, needed), ["b", summary("q"), "c:uint8"]);
-  assert.deepEqual(lacking(null, ["a"]), ["a"]);
+  const needed = ["a", "a:uint8", "b", "b", "b:uint8", summaryAddress("p"), summaryAddress("q"), "c:uint8"];
+  assert.deepEqual(missingAddresses(here, needed), ["b", summaryAddress("q"), "c:uint8"]);
+  assert.deepEqual(missingAddresses(null, ["a"]), ["a"]);
 });
 
 test("a run keeps what it had, its words and its id, and what has come", () => {
   const [had, more] = [run({ a: 1 }, { id: "1", summaries: { p: 1 }, pieces: { 1: "x" } }), run({ b: 2 }, { id: "2", summaries: { q: 2 }, pieces: { 2: "y" } })];
-  const now = joined(had, more, []);
+  const now = withTensors(had, more, []);
   assert.deepEqual(Object.keys(now.tensors), ["a", "b"]);
   assert.deepEqual([now.id, now.summaries, now.pieces], ["1", { p: 1, q: 2 }, { 1: "x", 2: "y" }]);
   assert.deepEqual(Object.keys(had.tensors), ["a"], "what others hold of it is as it was");
@@ -55,10 +55,10 @@ test("a run keeps what it had, its words and its id, and what has come", () => {
 test("where there is too much, the oldest goes that nobody needs", () => {
   const had = run({ a: 40, b: 40, "c:uint8": 40 });
   const kept = (/** @type {string[]} */ needed, /** @type {number} */ most) =>
-    Object.keys(joined(had, run({ d: 40 }), needed, most).tensors);
+    Object.keys(withTensors(had, run({ d: 40 }), needed, most).tensors);
   assert.deepEqual(kept(["d"], 160), ["a", "b", "c:uint8", "d"], "as much as there may be");
   assert.deepEqual(kept(["d"], 159), ["b", "c:uint8", "d"]);
   assert.deepEqual(kept(["a", "d"], 120), ["a", "c:uint8", "d"]);
   assert.deepEqual(kept(["a:uint8", "c:uint8", "d"], 80), ["a", "c:uint8", "d"], "the whole that stands for 8 bits, too");
-  assert.equal(size(joined(had, run({ d: 40 }), ["a", "b", "c:uint8", "d"], 1).tensors), 160, "what is shown stays");
+  assert.equal(size(withTensors(had, run({ d: 40 }), ["a", "b", "c:uint8", "d"], 1).tensors), 160, "what is shown stays");
 });

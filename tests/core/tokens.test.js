@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, plain, plainStep, sides, ofWord } from "../../static/js/core/wire/tokens.js";
+import { labels, plain, plainStep, traceLabels, isWord } from "../../static/js/core/wire/tokens.js";
 import { token, trace } from "../js/trace.js";
 
 const say = (/** @type {string[]} */ ...texts) =>
@@ -19,7 +19,7 @@ test("what cannot be seen is spelt out", () => {
 });
 
 test("languages follow the direction, special tokens are nobody's words", () => {
-  const { texts: { source, target }, written } = sides(trace());
+  const { texts: { source, target }, written } = traceLabels(trace());
   assert.deepEqual(
     source.map(({ lang }) => lang),
     ["en", "en", "en"],
@@ -34,6 +34,6 @@ test("languages follow the direction, special tokens are nobody's words", () => 
 test("a mark is no word, a digit is", () => {
   const step = (/** @type {string} */ word, special = false) =>
     ({ reads: null, writes: { space: "", word, nth: null, lang: "en", special } });
-  assert.deepEqual(["cat", "猫", "7", "'t", "。", "?", "🎉"].map((word) => ofWord(step(word))), [true, true, true, true, false, false, false]);
-  assert.ok(!ofWord(step("<eos>", true)));
+  assert.deepEqual(["cat", "猫", "7", "'t", "。", "?", "🎉"].map((word) => isWord(step(word))), [true, true, true, true, false, false, false]);
+  assert.ok(!isWord(step("<eos>", true)));
 });

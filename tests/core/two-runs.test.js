@@ -6,7 +6,7 @@ import { highlightOf } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { flipped, runOfLink, otherOf, remembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/trained-and-changed.js";
+import { withOtherRun, runOfLink, otherRunPage, withRemembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/trained-and-changed.js";
 import { traced } from "../../static/js/core/store/view-requests.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { flush, ready, SELF, served } from "../js/bound-session.js";
@@ -25,7 +25,7 @@ test("a change asks once: the run that was there stays beside it, and either is 
   await traces[1].reply(CHANGED);
   assert.deepEqual(runs(traces), [["the the", null], ["the the", OFF]]);
   assert.equal(store.get().trace, CHANGED);
-  assert.equal(otherOf(store.get())?.trace, SELF);
+  assert.equal(otherRunPage(store.get())?.trace, SELF);
 
   /** @type {string[]} */
   const heard = [];
@@ -43,17 +43,17 @@ test("of a changed model both runs are asked, the one that is shown first, and a
   const { store, traces } = await ready({ interventions: OFF });
   assert.deepEqual(runs(traces), [["the the", OFF], ["the the", null]]);
   assert.deepEqual(traces[1].body.select, select);
-  assert.equal(otherOf(store.get()), null, "it is not here yet");
+  assert.equal(otherRunPage(store.get()), null, "it is not here yet");
   await traces[1].reply({ ...SELF, id: "trained" });
-  assert.equal(otherOf(store.get())?.trace?.id, "trained");
+  assert.equal(otherRunPage(store.get())?.trace?.id, "trained");
   store.go({ source: "a" });
-  assert.deepEqual([otherOf(store.get())?.trace?.id, otherOf(store.get())?.status], ["trained", "waiting"], "the old picture stays");
+  assert.deepEqual([otherRunPage(store.get())?.trace?.id, otherRunPage(store.get())?.status], ["trained", "waiting"], "the old picture stays");
   await flush();
   await traces[2].reply({ ...CHANGED, id: "2" });
   assert.deepEqual(runs(traces.slice(2)), [["a", OFF], ["a", null]]);
-  assert.equal(otherOf(store.get())?.status, "waiting");
+  assert.equal(otherRunPage(store.get())?.status, "waiting");
   await traces[3].reply({ ...SELF, id: "3" });
-  assert.deepEqual([otherOf(store.get())?.trace?.id, otherOf(store.get())?.status], ["3", "ready"]);
+  assert.deepEqual([otherRunPage(store.get())?.trace?.id, otherRunPage(store.get())?.status], ["3", "ready"]);
   store.choose({ as: "trained" });
   assert.deepEqual([store.get().trace?.id, store.get().status], ["3", "ready"]);
   assert.equal(traces.length, 4);
@@ -104,7 +104,7 @@ test("another view asks of both runs what it shows of them", async () => {
   await traces[2].reply(served(["decoder.0.cross.weights"], { id: "more" }));
   assert.deepEqual(traces.slice(3).map(({ body }) => [body.select, Boolean(body.interventions)]), [[["decoder.0.cross.weights"], false]]);
   await traces[3].reply(served(["decoder.0.cross.weights"], { id: "more" }));
-  assert.deepEqual(Object.keys(otherOf(store.get())?.trace?.tensors ?? {}), ["encoder.0.self.weights", "decoder.0.cross.weights"]);
+  assert.deepEqual(Object.keys(otherRunPage(store.get())?.trace?.tensors ?? {}), ["encoder.0.self.weights", "decoder.0.cross.weights"]);
 });
 
 test("where the other run cannot be shown in its place it is not asked for", async () => {
@@ -159,7 +159,7 @@ test("a store of one run shows it whichever the page shows, and hears of it", ()
   of.subscribe(({ trace }) => trace, ({ trace }) => heard.push(trace));
   store.choose({ as: "trained" });
   assert.deepEqual(heard, [], "it shows the same as before");
-  assert.equal(storeOf(store, () => "changed").get().trace, otherOf(store.get())?.trace);
+  assert.equal(storeOf(store, () => "changed").get().trace, otherRunPage(store.get())?.trace);
   assert.equal(storeOf(store, () => null).get(), store.get());
   store.go({ interventions: null });
   assert.equal(storeOf(store, () => "changed").get(), store.get(), "nothing is changed: there is one run");
@@ -200,7 +200,7 @@ test("both runs begin with the same row, that of the model as trained", () => {
   store.go({ interventions: OFF });
   store.set({ trace: says([0, 0, 0, 0, 1, 0]), status: "ready" });
   assert.equal(highlightOf(store.get(), null).query, query);
-  assert.equal(highlightOf(/** @type {any} */ (otherOf(store.get())), null).query, query);
+  assert.equal(highlightOf(/** @type {any} */ (otherRunPage(store.get())), null).query, query);
 });
 
 test("a head is off where it is switched off by itself or with its layer, in the run that is shown", () => {
@@ -216,7 +216,7 @@ test("a head is off where it is switched off by itself or with its layer, in the
   assert.equal(off({ at, head: 1, do: "zero" }, { as: "trained" }), false);
   assert.equal(isOff(page([{ at, head: 0, do: "zero" }]), { layer: 0, head: 0 }), true);
   assert.equal(isOff(page(null)), false);
-  assert.equal(flipped(flipped(/** @type {any} */ (page([{ at }])))).link.options.as, "changed");
+  assert.equal(withOtherRun(withOtherRun(/** @type {any} */ (page([{ at }])))).link.options.as, "changed");
 });
 
 test("a session that ends asks for neither run any more", async () => {
@@ -257,20 +257,20 @@ test("the other run's page has its own link, pins and status, and no problem of 
   const { store } = both();
   store.set({ problem: new Problem("offline") });
   store.go({ query: 0, key: 1, view: "lines" });
-  const other = otherOf(store.get());
+  const other = otherRunPage(store.get());
   assert.deepEqual([other?.link.query, other?.link.key, other?.link.view, other?.problem], [null, null, "lines", null], "its key is another token");
   store.go({ key: 0 });
-  const seen = otherOf(store.get());
-  assert.equal(otherOf(store.get())?.link, seen?.link);
+  const seen = otherRunPage(store.get());
+  assert.equal(otherRunPage(store.get())?.link, seen?.link);
   store.set({ trace: { ...trace(), tokens: { source: [], target: [] } } });
-  assert.equal(otherOf(store.get())?.link.query, null, "of another run beside it the pin is another");
+  assert.equal(otherRunPage(store.get())?.link.query, null, "of another run beside it the pin is another");
   store.hover({ query: { side: "target", index: 0 }, key: { side: "target", index: 1 } });
   assert.equal(storeOf(store, () => "trained").hovered(), null);
   store.hover({ query: null, key: { side: "nothing", index: 0 } });
   assert.equal(storeOf(store, () => "trained").hovered(), null);
   store.hover(null);
   assert.equal(storeOf(store, () => "trained").hovered(), null);
-  assert.equal(otherOf({ ...store.get(), link: { ...store.get().link, interventions: null } }), null);
+  assert.equal(otherRunPage({ ...store.get(), link: { ...store.get().link, interventions: null } }), null);
   assert.equal(seen ? "there" : null, "there");
 });
 
@@ -282,6 +282,6 @@ test("a run that is only waited for is not remembered as the one that is asked f
   store.set({ trace: trace() });
   assert.equal(store.get().runs, before);
   const ready = both().store.get();
-  assert.equal(remembered(ready), ready, "it is remembered already");
+  assert.equal(withRemembered(ready), ready, "it is remembered already");
   assert.equal(seenOf(ready, /** @type {any} */ ({ parameters: { model: "", select: [] } })), null);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { headView, mean, plane, readBeside, readSafetensors, row } from "../../static/js/core/wire/wire.js";
+import { headView, meanPlane, plane, readDocument, readSafetensors, row } from "../../static/js/core/wire/wire.js";
 import { tensor } from "../js/trace.js";
 
 /** @param {string} name  Made by tests/core/test_wire.py out of the server's own code. */
@@ -57,7 +57,7 @@ for (const [dtype, error] of /** @type {[string, number][]} */ ([
 }
 
 test("a document beside the trace can be read", () => {
-  assert.deepEqual(readBeside(bytes("trace.safetensors"), "share"), { id: "abc" });
+  assert.deepEqual(readDocument(bytes("trace.safetensors"), "share"), { id: "abc" });
 });
 
 test("a plane is one head's matrix, a mean is all heads'", () => {
@@ -68,7 +68,7 @@ test("a plane is one head's matrix, a mean is all heads'", () => {
   );
   const second = plane(weights, { head: 1 });
   assert.deepEqual([second.rows, second.cols, ...row(second, 1)], [2, 3, 10, 11, 12]);
-  assert.deepEqual([...mean(weights).values], [4, 5, 6, 7, 8, 9]);
+  assert.deepEqual([...meanPlane(weights).values], [4, 5, 6, 7, 8, 9]);
   assert.throws(() => plane(weights, { head: 2 }), /no head 2/);
   assert.throws(() => plane(weights), RangeError);
 });
@@ -92,6 +92,6 @@ test("8 bits stay 8 bits until they are drawn, and a mean counts them as fractio
   const seen = headView(tensor, 1);
   assert.equal(seen.values.buffer, data.buffer, "nothing is copied");
   assert.deepEqual([[...seen.values], seen.unit], [[255, 0, 102, 153], 255]);
-  [0.5, 0.5, 0.3, 0.7].forEach((value, i) => assert.ok(Math.abs(mean(tensor).values[i] - value) < 1e-7));
+  [0.5, 0.5, 0.3, 0.7].forEach((value, i) => assert.ok(Math.abs(meanPlane(tensor).values[i] - value) < 1e-7));
   assert.deepEqual([...plane(tensor, { head: 1 }).values].map((n) => n.toFixed(1)), ["1.0", "0.0", "0.4", "0.6"]);
 });

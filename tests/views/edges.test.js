@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/changes-panel.js";
-import { withSameTarget, put } from "../../static/js/core/store/interventions.js";
+import { withSameTarget, putChange } from "../../static/js/core/store/interventions.js";
 
 /** @param {any} cut */
 const of = (cut) => ({ at: "encoder.0.self", head: 1, do: { cut } });
@@ -25,7 +25,7 @@ test("an edge is added to a change and taken out of it", () => {
 
 test("two sets of edges are two changes, however they begin", () => {
   const [a, b] = [of([[1, 2], [3, 4], [5, 6]]), of([[1, 2], [3, 4]])];
-  assert.deepEqual(put([a], b), [a, b]);
+  assert.deepEqual(putChange([a], b), [a, b]);
   assert.equal(withSameTarget([a], b), null);
-  assert.deepEqual(put([a], structuredClone(a)), [a]);
+  assert.deepEqual(putChange([a], structuredClone(a)), [a]);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { layerThumbnail, headThumbnail, thumbnailTensors } from "../../static/js/core/compute/head-thumbnails.js";
 import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/computed-tensors.js";
-import { divided, thumbnail, tile } from "../../static/js/core/draw/head-grid.js";
+import { sinkDivision, drawThumbnail, writeTile } from "../../static/js/core/draw/head-grid.js";
 import { network, rollout, stack } from "../../static/js/views/flow/flow.js";
 
 const row = (/** @type {number} */ layer, /** @type {string} */ scoring) => ({
@@ -51,19 +51,19 @@ test("a thumbnail ends in the sink's column, and that of a layer in its mean", (
     putImageData: () => {},
   };
   const canvas = /** @type {any} */ ({ getContext: () => context });
-  thumbnail(canvas, picture, table);
+  drawThumbnail(canvas, picture, table);
   assert.deepEqual([canvas.width, canvas.height], [3, 2]);
   assert.deepEqual([...pixels], [128, 0, 128, 64, 64, 128]);
-  thumbnail(canvas, { ...picture, sink: null }, table);
+  drawThumbnail(canvas, { ...picture, sink: null }, table);
   assert.deepEqual([...pixels], [128, 0, 64, 64]);
 });
 
 test("a tile has the sink's column at its right, apart", () => {
   const picture = { rows: 1, cols: 2, values: Float32Array.of(1, 0), may: null, sink: Float32Array.of(0.5) };
-  assert.deepEqual(divided(picture, 12), { inner: 6, from: 9, across: 3 });
-  assert.deepEqual(divided({ cols: 2 }, 12), { inner: 12, from: 12, across: 0 });
+  assert.deepEqual(sinkDivision(picture, 12), { inner: 6, from: 9, across: 3 });
+  assert.deepEqual(sinkDivision({ cols: 2 }, 12), { inner: 12, from: 12, across: 0 });
   const pixels = new Uint32Array(12).fill(999);
-  tile(pixels, 12, { left: 0, top: 0, size: 1, wide: 12 }, picture, { table: Uint32Array.from({ length: 256 }, (_, i) => i), paper: 1, hatch: 2 });
+  writeTile(pixels, 12, { left: 0, top: 0, size: 1, wide: 12 }, picture, { table: Uint32Array.from({ length: 256 }, (_, i) => i), paper: 1, hatch: 2 });
   assert.deepEqual([...pixels], [255, 255, 255, 0, 0, 0, 999, 999, 999, 128, 128, 128]);
 });
 

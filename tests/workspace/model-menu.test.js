@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { linkForModel } from "../../static/js/workspace/page-header.js";
 import { examplesOf } from "../../static/js/core/store/examples.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { called, grouped } from "../../static/js/core/store/model-part-names.js";
+import { modelLabel, modelsByTask } from "../../static/js/core/store/model-part-names.js";
 import { MODEL } from "../js/trace.js";
 
 /** @param {string} task @param {Record<string, string | number>} [changed] */
@@ -13,10 +13,10 @@ const t = (/** @type {string} */ words) => words;
 
 test("models stand under their tasks, those that translate first", () => {
   const list = [MODEL, zoo("sort"), zoo("reverse"), zoo("sort", { scoring: "additive" })];
-  assert.deepEqual(grouped(list).map(({ task, models }) => [task, models.length]), [[null, 1], ["sort", 2], ["reverse", 1]]);
-  assert.equal(called(t, MODEL), MODEL.name);
-  assert.equal(called(t, zoo("sort", { scoring: "additive" })), "Sort: additive scores");
-  assert.equal(called(t, zoo("sort")), "Sort: plain");
+  assert.deepEqual(modelsByTask(list).map(({ task, models }) => [task, models.length]), [[null, 1], ["sort", 2], ["reverse", 1]]);
+  assert.equal(modelLabel(t, MODEL), MODEL.name);
+  assert.equal(modelLabel(t, zoo("sort", { scoring: "additive" })), "Sort: additive scores");
+  assert.equal(modelLabel(t, zoo("sort")), "Sort: plain");
 });
 
 test("another model of the same task reads the same text, one of another task an example of its own", () => {

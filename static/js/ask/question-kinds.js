@@ -2,7 +2,7 @@
 
 import { quoted, step } from "../core/draw/token.js";
 import { headedTable } from "../core/figure/number-table.js";
-import { attention, axes, blockOf, blocks, extent, nexts, place, typed } from "../core/wire/attentions.js";
+import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typed } from "../core/wire/attentions.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
 import { labRequest, parse } from "../lab/link.js";
@@ -177,13 +177,13 @@ const nextToken = {
   shows: "before",
   words: async ({ t }) => [t("Which token does the model write next?")],
   async choices({ run, model, state }) {
-    const [, tensor] = nexts(await model());
+    const [, tensor] = candidateTensors(await model());
     const trace = await run(() => [tensor]);
     const ids = candidates(trace, tensor, state.query ?? 0).sort((a, b) => a - b);
     return ids.map((id) => ({ id: String(id), label: named(trace, id) }));
   },
   async reveal({ run, model, state, t, phrase }) {
-    const [chances, tensor] = nexts(await model());
+    const [chances, tensor] = candidateTensors(await model());
     const trace = await run(() => [chances, tensor]);
     const rowIndex = state.query ?? 0;
     const ids = candidates(trace, tensor, rowIndex);

@@ -4,7 +4,7 @@
  */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { draft, forget, keepDraft, keyOf, plain, remember, sameDocument } from "../core/store/kept-collections.js";
+import { readDraft, forget, keepDraft, keyOf, documentFields, remember, sameDocument } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/request-lock.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
@@ -185,8 +185,8 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   /** @param {CollectionReply} collection */
   function begin(collection) {
     base = collection;
-    const unsaved = draft(id);
-    document = plain(unsaved?.document ?? collection);
+    const unsaved = readDraft(id);
+    document = documentFields(unsaved?.document ?? collection);
     from = unsaved?.version ?? collection.version;
     message = unsaved ? t("Your changes from last time were kept in this browser. They are not saved yet.") : "";
     // The unsaved changes were made from another version.
@@ -234,7 +234,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
     base = newer ?? base;
     from = base.version;
     newer = null;
-    document = plain(base);
+    document = documentFields(base);
     keepDraft(id, null);
     message = t("This is what is saved.");
     draw();

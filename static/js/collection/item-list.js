@@ -2,7 +2,7 @@
 
 import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/render.js";
-import { moved } from "../core/store/kept-collections.js";
+import { moveItem } from "../core/store/kept-collections.js";
 
 /** @import { LinkReply, KeptItem } from "../core/wire/schemas.d.ts" */
 
@@ -42,7 +42,7 @@ export function createItemList({ page: { t }, api, lang }, change, draw) {
   /** @param {KeptItem[]} items @param {number} from @param {number} to */
   function move(items, from, to) {
     if (to < 0 || to >= items.length || to === from) return;
-    change(moved(items, from, to), t("Moved to {n} of {all}.", { n: to + 1, all: items.length }));
+    change(moveItem(items, from, to), t("Moved to {n} of {all}.", { n: to + 1, all: items.length }));
   }
 
   /** @param {KeptItem[]} items @param {number} i @param {Partial<KeptItem>} part */

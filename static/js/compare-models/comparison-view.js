@@ -2,19 +2,19 @@
 
 import { matrix, named } from "../core/compute/computed-tensors.js";
 import { headThumbnail } from "../core/compute/head-thumbnails.js";
-import { explained } from "../core/compute/attention-row.js";
-import { table, thumbnail } from "../core/draw/head-grid.js";
+import { explainedCell } from "../core/compute/attention-row.js";
+import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { quoted } from "../core/draw/token.js";
 import { changeList } from "../core/figure/comparison.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { blockName, called, grouped, headed } from "../core/store/model-part-names.js";
+import { blockName, modelLabel, modelsByTask, taskHeading } from "../core/store/model-part-names.js";
 import { blocks, extent } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
-import { NO_B, blockB, modelB, models, otherModels, placeB, traceB } from "./model-comparison.js";
+import { NO_B, blockB, modelB, modelComparison, otherModels, placeB, traceB } from "./model-comparison.js";
 import { axesOf, panels, pointing } from "./panels.js";
 
 /** @import { Context } from "../core/figure/types.js" */
@@ -51,7 +51,7 @@ const key = ({ key }) => el("span", { className: "as-key" }, quoted(key));
  */
 function strongest({ matrix, rows, cols }, { row, tall = 1 }) {
   const rowIndex = row === null ? null : row + tall - 1;
-  const cell = rowIndex === null ? null : explained(matrix, rowIndex, null);
+  const cell = rowIndex === null ? null : explainedCell(matrix, rowIndex, null);
   if (rowIndex === null || !cell) return null;
   const weight = matrix.values[rowIndex * matrix.cols + cell.col];
   return weight > 0 ? { query: rows.steps[rowIndex].writes, key: cols.steps[cell.col].writes, weight } : null;
@@ -80,10 +80,10 @@ function pickers(context) {
     const { heads: count } = extent(otherModel, place.block);
     render(list, Array.from({ length: count }, (_, i) => thumb(t("Head {n}", { n: i + 1 }), name, i, place.head)));
     if (!trace || trace instanceof Problem) return;
-    const colours = table(sequential(context.theme()));
+    const colours = colourTable(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, head) => {
       const matrix = headThumbnail(otherModel, trace, { ...place, head });
-      if (matrix) thumbnail(canvas, matrix, colours);
+      if (matrix) drawThumbnail(canvas, matrix, colours);
     });
   }
 
@@ -93,8 +93,8 @@ function pickers(context) {
       const page = store.get();
       const [otherModel, chosen, place] = [modelB(page), blockB(page), placeB(page)];
       if (!otherModel || !chosen) return;
-      const groups = grouped(otherModels(page)).map(({ task, models }) =>
-        el("optgroup", { key: String(task), label: headed(t, task) }, models.map((modelInfo) => el("option", { key: modelInfo.id, value: modelInfo.id }, called(t, modelInfo)))),
+      const groups = modelsByTask(otherModels(page)).map(({ task, models }) =>
+        el("optgroup", { key: String(task), label: taskHeading(t, task) }, models.map((modelInfo) => el("option", { key: modelInfo.id, value: modelInfo.id }, modelLabel(t, modelInfo)))),
       );
       model.fill(groups, otherModel.id);
       const all = blocks(otherModel);
@@ -139,7 +139,7 @@ function select(label, choose) {
 export function mountModels(context, root, bar, { line: lead, inner }) {
   const { store } = context;
   const currentComparison = () => {
-    const result = models(store.get());
+    const result = modelComparison(store.get());
     return result instanceof Problem ? null : result;
   };
   function light() {
@@ -160,7 +160,7 @@ export function mountModels(context, root, bar, { line: lead, inner }) {
 
   return {
     draw() {
-      const result = models(store.get());
+      const result = modelComparison(store.get());
       const comparison = currentComparison();
       choose.refresh();
       render(hint, hints(context, result));
@@ -186,7 +186,7 @@ export function mountModels(context, root, bar, { line: lead, inner }) {
 /**
  * Why there is nothing to compare, or no difference.
  * @param {Context} context
- * @param {ReturnType<typeof models>} result
+ * @param {ReturnType<typeof modelComparison>} result
  */
 function hints({ t }, result) {
   if (result instanceof Problem) return [el("p", { className: "problem", role: "alert" }, wording(t, result))];

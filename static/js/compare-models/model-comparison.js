@@ -5,7 +5,7 @@
  */
 
 import { changes, difference, spread } from "../core/compute/token-diff.js";
-import { opener } from "../core/store/highlight.js";
+import { openingHead } from "../core/store/highlight.js";
 import { answer } from "../core/store/view-requests.js";
 import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
 import { bothWays } from "../core/wire/model.js";
@@ -37,7 +37,7 @@ import { memo, together } from "../lib/memo.js";
  * @returns {{a: number, b: number}[]}  equal tokens, in the order of a: those of the same
  *   characters, in both as often
  */
-export function equals(a, b) {
+export function equalTokens(a, b) {
   const placesInB = places(b);
   const nth = new Map();
   const placesInA = places(a);
@@ -57,10 +57,10 @@ export function equals(a, b) {
  * @param {Piece[]} to  of the same text
  * @returns {Stretch | null}  null: none
  */
-export function covering(from, index, to) {
+export function coveringTokens(from, index, to) {
   const piece = from[index];
   if (!piece) return null;
-  const equal = equals(from, to).find(({ a }) => a === index);
+  const equal = equalTokens(from, to).find(({ a }) => a === index);
   if (equal) return { first: equal.b, last: equal.b };
   const shared = to.flatMap(({ start, end }, i) => (Math.max(start, piece.start) < Math.min(end, piece.end) ? [i] : []));
   return shared.length ? { first: shared[0], last: shared[shared.length - 1] } : null;
@@ -212,7 +212,7 @@ export function placeB(page) {
   if (!model || !block) return null;
   const chosenPlace = placeIn(page, model, block);
   if (chosenPlace || !trace || trace instanceof Problem) return chosenPlace;
-  return { block: block.id, ...memo(trace, `opener ${block.id}`, () => opener(trace, model, { block: block.id, view: "compare" })) };
+  return { block: block.id, ...memo(trace, `opener ${block.id}`, () => openingHead(trace, model, { block: block.id, view: "compare" })) };
 }
 
 /**
@@ -230,7 +230,7 @@ export function placed(page) {
 }
 
 /** @param {Page} page @returns {Models | Problem | null}  null while loading */
-export function models(page) {
+export function modelComparison(page) {
   const { trace, model, link } = page;
   const [otherModel, otherPlace, otherTrace] = [modelB(page), placeB(page), traceB(page)];
   if (otherTrace instanceof Problem) return otherTrace;
@@ -282,7 +282,7 @@ function joined(a, b) {
 }
 
 /** @param {Axis} a @param {Axis} b @returns {Equal}  none if they are of different texts */
-const pairs = (a, b) => (a.text === b.text ? memo(together(a, b), "equal", () => equals(a.pieces, b.pieces)) : []);
+const pairs = (a, b) => (a.text === b.text ? memo(together(a, b), "equal", () => equalTokens(a.pieces, b.pieces)) : []);
 
 /**
  * The tokens of another run that cover the same characters as a token.
@@ -292,5 +292,5 @@ const pairs = (a, b) => (a.text === b.text ? memo(together(a, b), "equal", () =>
  * @returns {Stretch | null}  null: none
  */
 export function counterpart(from, index, to) {
-  return index === null || from.text !== to.text ? null : covering(from.pieces, index, to.pieces);
+  return index === null || from.text !== to.text ? null : coveringTokens(from.pieces, index, to.pieces);
 }

@@ -10,7 +10,7 @@ import { FAINT, layout } from "../core/figure/comparison.js";
 import { legend } from "../core/figure/figure-frame.js";
 import { createMatrix } from "../core/figure/matrix.js";
 import { highlightOf } from "../core/store/highlight.js";
-import { called, placeName } from "../core/store/model-part-names.js";
+import { modelLabel, placeName } from "../core/store/model-part-names.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { plainStep } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";
@@ -263,5 +263,5 @@ function heading({ store, t }, panelId, limit) {
   if (panelId === "delta") return `B − A, ±${two(limit)}`;
   const [model, place] = panelId === "a" ? [page.model, page.link] : [modelB(page), placeB(page)];
   if (!model || !place) return "";
-  return t("{place}, head {n} · {model}", { model: called(t, model), place: placeName(place.block, place.layer, t), n: place.head + 1 });
+  return t("{place}, head {n} · {model}", { model: modelLabel(t, model), place: placeName(place.block, place.layer, t), n: place.head + 1 });
 }

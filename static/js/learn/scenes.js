@@ -3,7 +3,7 @@
  * which one is on the screen, what its figure shows, and what is pointed at in it.
  */
 
-import { currentUrl, reloaded } from "../core/store/address.js";
+import { currentUrl, isReload } from "../core/store/address.js";
 import { debounce, throttle } from "../lib/timing.js";
 import { barHeight, bindRoom } from "../room/room.js";
 import { pathOf } from "./figure-controls.js";
@@ -163,7 +163,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     resume(link) {
       const [target, requested] = [read(link), read(currentUrl(window))];
       const isSame = requested.scene === target.scene && requested.shows === target.shows;
-      if (!target.isThisPage || !(reloaded(window) || isSame || !requested.named)) return;
+      if (!target.isThisPage || !(isReload(window) || isSame || !requested.named)) return;
       resuming = true;
       settled.later();
       scene = ""; // the browser may have scrolled to it, which opens nothing

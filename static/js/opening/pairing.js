@@ -4,11 +4,11 @@
  */
 
 import { alignment } from "../core/compute/alignment.js";
-import { finding } from "../core/compute/attention-row.js";
+import { findingOf } from "../core/compute/attention-row.js";
 import { curve, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
-import { across, alone, attention, place } from "../core/wire/attentions.js";
-import { labels, languages, numbered, ofWord } from "../core/wire/tokens.js";
+import { across, singleStep, attention, place } from "../core/wire/attentions.js";
+import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";
 import { memo } from "../lib/memo.js";
 import { el, render } from "../lib/render.js";
@@ -180,7 +180,7 @@ function opening(direction, writes, reads) {
     gloss: meant[i] ?? null,
     weights: Float32Array.from(values.subarray(i * cols, (i + 1) * cols), (weight) => weight || 0),
     special: writes.special[i] || 0,
-    spoken: ofWord(alone(label)),
+    spoken: isWord(singleStep(label)),
   }));
   return { source: labels(writes.source.tokens, from), written, first: clearest(written) };
 }
@@ -197,7 +197,7 @@ function clearest(written) {
  * @returns {{kind: "one" | "most" | "both" | "special" | "spread", keys: number[]}}
  */
 function attendedBy({ weights, special }) {
-  const summary = finding(weights);
+  const summary = findingOf(weights);
   if (!("keys" in summary) || summary.weight < special) return { kind: "special", keys: [] };
   const [key, secondKey] = summary.keys;
   if (summary.kind === "both") return { kind: "both", keys: [key, secondKey] };
@@ -223,7 +223,7 @@ export function attentionSentence({ phrase, t }, content, wordIndex, glossed) {
     spread: t("Here: while writing {word}, it looks equally at several words."),
     special: t("Here: while writing {word}, it looks only at special tokens."),
   }[kind];
-  const named = (/** @type {import("../core/wire/tokens.js").Label} */ tokenLabel, /** @type {string} */ className) => el("span", { className, lang: tokenLabel.lang }, numbered(tokenLabel));
+  const named = (/** @type {import("../core/wire/tokens.js").Label} */ tokenLabel, /** @type {string} */ className) => el("span", { className, lang: tokenLabel.lang }, numberedWord(tokenLabel));
   const [key, secondLabel] = keys.map((i) => named(content.source[i], "as-key"));
   const meaning = glossed && gloss ? el("i", { className: "meaning", lang: content.source[0]?.lang }, ` (${gloss})`) : "";
   return phrase(words, { word: el("span", {}, named(label, "as-query"), meaning), key, other: secondLabel });

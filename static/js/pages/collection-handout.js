@@ -8,7 +8,7 @@ import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { frozen } from "../core/store/data-sources.js";
 import { labOfShare } from "../lab/link.js";
 import { fetchFromHandout } from "../share/share-in-handout.js";
-import { sufficient } from "../core/store/share-contents.js";
+import { viewsInShare } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 import { languages } from "../core/wire/tokens.js";
@@ -34,7 +34,7 @@ async function ofTrace(page, stand, item) {
   const initial = linkTo({ lang });
   const source = frozen(createApi(fetchFromHandout(`item-${item}-data`)), { id: `item-${item}`, initial, options: OPTIONS });
   const frozenPage = /** @type {Page} */ (await source.open?.(initial));
-  const views = sufficient(frozenPage, VIEWS);
+  const views = viewsInShare(frozenPage, VIEWS);
   const store = storeOf(initial, () => views);
   const { trace, link } = frozenPage;
   // Set by the server if the figure is another one.

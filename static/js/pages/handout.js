@@ -5,12 +5,12 @@
 
 import { createApi } from "../core/wire/api.js";
 import { place } from "../core/wire/attentions.js";
-import { opener } from "../core/store/highlight.js";
+import { openingHead } from "../core/store/highlight.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
 import { fetchFromHandout } from "../share/share-in-handout.js";
-import { sufficient } from "../core/store/share-contents.js";
+import { viewsInShare } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChanges } from "../workspace/interventions.js";
 import { bindChips } from "../workspace/token-chips.js";
@@ -18,7 +18,7 @@ import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
-import { nearest } from "../core/store/link.js";
+import { fittedLink } from "../core/store/link.js";
 import { frozen } from "../core/store/data-sources.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS, offered } from "../views/index.js";
@@ -36,9 +36,9 @@ async function start() {
   const source = frozen(api, { id: "handout", initial, options: OPTIONS });
   const opened = /** @type {Opened} */ (await source.open?.(initial));
   const { trace, model, share } = opened;
-  const nearestLink = nearest(initial, model);
+  const nearestLink = fittedLink(initial, model);
   const drawnPage = { ...opened, link: nearestLink };
-  const views = isLong(trace) ? offered(drawnPage) : sufficient(drawnPage, VIEWS);
+  const views = isLong(trace) ? offered(drawnPage) : viewsInShare(drawnPage, VIEWS);
   const offer = () => views;
   const store = storeOf(initial, offer);
   const status = { root: document.documentElement, busy: find("#stage") };
@@ -50,7 +50,7 @@ async function start() {
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   await services.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)
-    store.go(opener(trace, model, store.get().link));
+    store.go(openingHead(trace, model, store.get().link));
 }
 
 /**

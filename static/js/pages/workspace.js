@@ -31,7 +31,7 @@ import { isExploring } from "../room/room-storage.js";
 import { predictions } from "../core/compute/predictions.js";
 import { merge, parse } from "../core/store/link.js";
 import { openingNeeds } from "../opening/pairing.js";
-import { apart } from "../core/store/options.js";
+import { splitOptions } from "../core/store/options.js";
 import { bind, read, write } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -91,7 +91,7 @@ async function start() {
 function presented() {
   const { search, hash } = new URL(roomLink, window.location.origin);
   const { options, ...presentedState } = parse(search + hash, OPTIONS);
-  const [ownOptions] = apart(read(window, OPTIONS).options ?? {});
+  const [ownOptions] = splitOptions(read(window, OPTIONS).options ?? {});
   return { ...presentedState, options: { ...options, ...ownOptions, ...(screen === "yes" && { projector: true }) } };
 }
 

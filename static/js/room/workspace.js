@@ -3,9 +3,9 @@
 import { offeredKinds } from "../ask/question-kinds.js";
 import { bindRoom } from "./room.js";
 import { find } from "../lib/dom.js";
-import { currentUrl, unmoved } from "../core/store/address.js";
+import { currentUrl, keepUnchanged } from "../core/store/address.js";
 import { merge, parse } from "../core/store/link.js";
-import { apart } from "../core/store/options.js";
+import { splitOptions } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
 /** @import { PageServices } from "../workspace/main-figure.js" */
@@ -27,7 +27,7 @@ export function bindWorkspaceRoom(services, initial) {
   function stateOf(link) {
     const { search, hash } = new URL(link, currentUrl(window));
     const now = store.get().link;
-    const [ownOptions] = apart(now.options);
+    const [ownOptions] = splitOptions(now.options);
     return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
   }
 
@@ -35,12 +35,12 @@ export function bindWorkspaceRoom(services, initial) {
   const presented = {
     link() {
       const { link } = store.get();
-      const [, options] = apart(link.options);
+      const [, options] = splitOptions(link.options);
       return `${presentedPath}?${format({ ...link, options })}`;
     },
     show(link) {
       if (pathOf(link) !== presentedPath) return false;
-      store.go(unmoved(store.get().link, stateOf(link)), "pushed");
+      store.go(keepUnchanged(store.get().link, stateOf(link)), "pushed");
       return true;
     },
     onChange(listener) {

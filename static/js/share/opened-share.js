@@ -7,7 +7,7 @@ import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 import { DEFAULTS, merge, stateOfShare } from "../core/store/link.js";
-import { departed } from "../core/store/share-contents.js";
+import { isDeparted } from "../core/store/share-contents.js";
 import { find } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { OPTIONS } from "../views/index.js";
@@ -63,7 +63,7 @@ export function bindShareChanges({ store, t, announce }) {
     announce(t("This is the share as its author saw it."));
     find("#stage").focus();
   });
-  const show = () => (line.hidden = !departed(store.get()));
+  const show = () => (line.hidden = !isDeparted(store.get()));
   store.subscribe(({ share, link }) => [share, link], show);
   show();
 }

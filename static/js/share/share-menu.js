@@ -2,7 +2,7 @@
 
 import { isLong } from "../core/wire/long-texts.js";
 import { find } from "../lib/dom.js";
-import { additionalContents, departed, stateOf } from "../core/store/share-contents.js";
+import { additionalContents, isDeparted, stateOf } from "../core/store/share-contents.js";
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
 import { KINDS, offeredKinds } from "../ask/question-kinds.js";
@@ -51,7 +51,7 @@ function frozen({ store, t, format }) {
   if (!share) return;
   const line = find("#frozen-says");
   const date = dateText(share.created);
-  line.textContent = departed(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
+  line.textContent = isDeparted(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
   line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),

@@ -5,15 +5,15 @@
  */
 
 import { bindSession } from "../core/store/session.js";
-import { DEFAULTS, settler } from "../core/store/link.js";
+import { DEFAULTS, createSettler } from "../core/store/link.js";
 import { initials } from "../core/store/options.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { lacking, valueAt } from "../core/wire/tensor-cache.js";
+import { missingAddresses, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { thumbnailWeights } from "../core/compute/head-thumbnails.js";
 import { createStore } from "../core/store/store.js";
-import { otherOf, storeOf as storeOfRun } from "../core/store/trained-and-changed.js";
+import { otherRunPage, storeOf as storeOfRun } from "../core/store/trained-and-changed.js";
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
 import { bindStatus } from "../core/figure/figure-status.js";
 import { h } from "../lib/dom.js";
@@ -56,7 +56,7 @@ export const linkTo = (partialLink = {}) => ({ ...DEFAULTS, options: initials(OP
  * @param {import("../core/figure/types.js").Offer} [offer]  the views to offer; absent: all that the
  *   model supports
  */
-export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
+export const storeOf = (link, offer = offered) => createStore(link, createSettler(view, nearestView(offer)));
 
 /** @param {Plan} plan */
 export function createFigure(plan) {
@@ -134,7 +134,7 @@ const wishes = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
   // For a changed model, request the view's questions for both runs, so that switching needs no
   // request.
-  asks: (page) => [page, otherOf(page)].flatMap((run) => (run && !isLong(run.trace) ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
+  asks: (page) => [page, otherRunPage(page)].flatMap((run) => (run && !isLong(run.trace) ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
   viewOf: view,
   flips: ({ link }) => !view(link.view).frame.compares && !view(link.view).subject,
   opens: nearestView(offer),
@@ -249,7 +249,7 @@ function lacks(page) {
   const { trace, link, answers } = page;
   if (!trace || isFixed(page)) return false;
   const questions = isLong(trace) ? [] : (view(link.view).asks?.(page) ?? []);
-  return lacking(trace, needsOf(page)).length > 0 || questions.some((question) => !answers[keyOf(question)]);
+  return missingAddresses(trace, needsOf(page)).length > 0 || questions.some((question) => !answers[keyOf(question)]);
 }
 
 /**

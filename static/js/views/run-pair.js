@@ -4,7 +4,7 @@
  */
 
 import { isChanged } from "../core/store/interventions.js";
-import { otherOf, shownAs, storeOf } from "../core/store/trained-and-changed.js";
+import { otherRunPage, shownAs, storeOf } from "../core/store/trained-and-changed.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
@@ -45,7 +45,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
     return width >= 2 * twice + GAP;
   }
 
-  const isNeeded = () => fits() && otherOf(store.get()) !== null;
+  const isNeeded = () => fits() && otherRunPage(store.get()) !== null;
 
   function turn() {
     frame.classList.toggle("pair", !twin);
@@ -72,7 +72,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
       const page = store.get();
       const chosen = shownAs(page.link);
       for (const as of /** @type {const} */ (["trained", "changed"])) titles[as].toggleAttribute("data-chosen", as === chosen);
-      place.dataset.status = (chosen === "trained" ? page : otherOf(page))?.status ?? "waiting";
+      place.dataset.status = (chosen === "trained" ? page : otherRunPage(page))?.status ?? "waiting";
     },
 
     /** @param {Mounted} mounted @returns {Mounted}  with the pictures of both, where both are there */

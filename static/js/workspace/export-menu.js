@@ -3,16 +3,16 @@
 import { json } from "../core/compute/computed-tensors.js";
 import { poster } from "../core/draw/export-picture.js";
 import { bindExportPanel } from "../core/page/disclosure.js";
-import { changes, isChanged, plainly } from "../core/store/interventions.js";
-import { chosen } from "../core/store/link.js";
+import { changes, isChanged, plainChange } from "../core/store/interventions.js";
+import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { additionalContents, answerFromShare, departed } from "../core/store/share-contents.js";
+import { additionalContents, answerFromShare, isDeparted } from "../core/store/share-contents.js";
 import { shownAs } from "../core/store/trained-and-changed.js";
 import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { request, requestBody } from "../core/wire/request.js";
-import { whole } from "../core/wire/tensor-cache.js";
+import { wholeTensorName } from "../core/wire/tensor-cache.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { npz } from "../lib/npz.js";
@@ -44,7 +44,7 @@ export function tensorsBehind(page, view) {
   const requested = (view.asks?.(page) ?? []).flatMap((question) =>
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
-  const needed = view.needs(page).flatMap((address) => whole(address) ?? []);
+  const needed = view.needs(page).flatMap((address) => wholeTensorName(address) ?? []);
   const select = [...new Set([...needed, ...requested])];
   return select.length ? select : [`${blockAt(page).query}.position`];
 }
@@ -72,7 +72,7 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  */
 export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
   const { link, model } = page;
-  const share = departed(page) ? null : page.share;
+  const share = isDeparted(page) ? null : page.share;
   const id = encodeURIComponent(share?.id ?? "");
   if (kind !== "html") {
     const accept = FORMS[kind];
@@ -85,7 +85,7 @@ export function fileRequest(page, view, kind, { theme, options, tiles = [] }) {
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
   const { options: _, ...keys } = link;
   const setKeys = Object.entries(keys).filter(([, value]) => value !== null);
-  const state = requestBody(model, { ...Object.fromEntries(setKeys), ...chosen(link, options) });
+  const state = requestBody(model, { ...Object.fromEntries(setKeys), ...chosenOptions(link, options) });
   return { path: `/api/handout?theme=${theme}`, body: { state, asks: additionalContents(page, view).asks, ...(tiles.length && { tiles }) } };
 }
 
@@ -207,7 +207,7 @@ async function make(context, kind) {
   const subject = subjectRun.subject?.(page);
   if (subject) return table(subject.trace);
   const select = tensorsBehind(page, subjectRun);
-  const trace = page.share && !departed(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
+  const trace = page.share && !isDeparted(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
   return table(named(trace));
 }
@@ -222,7 +222,7 @@ function written({ link, model, trace }, kind, numbers) {
   if (!numbers || !trace) throw new Problem("nothing-drawn");
   if (kind === "csv") return table(numbers);
   const { options, ...state } = link;
-  const about = { model: model?.id, direction: trace.direction, state: { ...state, ...chosen(link, OPTIONS) } };
+  const about = { model: model?.id, direction: trace.direction, state: { ...state, ...chosenOptions(link, OPTIONS) } };
   if (kind === "json") return new Blob([json(numbers, about)], { type: "application/json" });
   const tensors = Object.entries(numbers.tensors).map(([name, { data, ...description }]) => [name, description]);
   const words = JSON.stringify({ ...about, tokens: numbers.tokens, tensors: Object.fromEntries(tensors) });
@@ -248,7 +248,7 @@ function drawn(context) {
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
   const block = blockName(link.block, t);
-  const changed = subject ? [] : changes(link).map((change) => plainly(change, { trace, model }, t));
+  const changed = subject ? [] : changes(link).map((change) => plainChange(change, { trace, model }, t));
   const words = {
     title: [shortened(source.trim()), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [subjectRun.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),

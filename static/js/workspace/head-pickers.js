@@ -1,7 +1,7 @@
 /** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
 
 import { headThumbnail, layerThumbnail, thumbnailTensors } from "../core/compute/head-thumbnails.js";
-import { table, thumbnail } from "../core/draw/head-grid.js";
+import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/scale.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { blockOf, blocks, extent } from "../core/wire/attentions.js";
@@ -90,7 +90,7 @@ export function bindPickers(context) {
     const page = store.get();
     const { trace, model, link } = page;
     if (!trace || !model) return;
-    const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
+    const colours = stale.layer || stale.head ? colourTable(sequential(context.theme())) : null;
     if (stale.layer) layers().forEach(({ layer, canvas }) => paint(canvas, layerThumbnail(model, trace, { ...link, layer }), colours));
     heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
       if (stale.head) paint(canvas, headThumbnail(model, trace, { ...link, head }), colours);
@@ -124,7 +124,7 @@ function option(i, name, checked) {
  * @param {Uint32Array | null} colours
  */
 function paint(canvas, picture, colours) {
-  if (picture && colours) thumbnail(canvas, picture, colours);
+  if (picture && colours) drawThumbnail(canvas, picture, colours);
 }
 
 /** How heads are pooled. @param {Page} page */

@@ -5,7 +5,7 @@
 
 import { COVER } from "../core/compute/aggregate-attention.js";
 import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
-import { working } from "../core/compute/attention-row.js";
+import { workedCell } from "../core/compute/attention-row.js";
 import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
 import { highlightIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
@@ -297,7 +297,7 @@ function compute(page, { rows, cols }, pair) {
   const may = (/** @type {number} */ keyIndex) => !Number.isNaN(whole.values[query * whole.cols + keyIndex]);
   return {
     scoring,
-    work: working(q, k, query, key, may, scorer(scoring, (name) => parameterValues[name], link.head)),
+    work: workedCell(q, k, query, key, may, scorer(scoring, (name) => parameterValues[name], link.head)),
     learned: { w: ownLines(scoring.w), b: ownLines(scoring.b) },
   };
 }

@@ -6,7 +6,7 @@
 import { quoted } from "../core/draw/token.js";
 import { radios } from "../core/figure/controls.js";
 import { pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
-import { blamed, changes, withSameTarget, labelOf, plainly, touches, worded } from "../core/store/interventions.js";
+import { blamedIndex, changes, withSameTarget, labelOf, plainChange, touchesHead, changeWording } from "../core/store/interventions.js";
 import { editModel } from "../core/store/edit-model.js";
 import { shownAs } from "../core/store/trained-and-changed.js";
 import { blockOf, place, typed } from "../core/wire/attentions.js";
@@ -43,7 +43,7 @@ export function bindChanges(context) {
 
   /** @param {Change} change @param {number} index @param {boolean} bad */
   function chip(change, index, bad) {
-    const label = t("Undo: {change}", { change: plainly(change, store.get(), t) });
+    const label = t("Undo: {change}", { change: plainChange(change, store.get(), t) });
     const onclick = () => {
       drop(index);
       /** @type {HTMLElement | null} */ (list.querySelector("button") ?? find("#stage"))?.focus();
@@ -61,7 +61,7 @@ export function bindChanges(context) {
     const present = changes(link);
     bar.hidden = !present.length;
     document.documentElement.toggleAttribute("data-changed", present.length > 0);
-    const blame = status === "failed" ? blamed(problem) : null;
+    const blame = status === "failed" ? blamedIndex(problem) : null;
     render(list, present.map((change, i) => chip(change, i, blame === i || blame === -1)));
     all.hidden = fixed();
     showRunSwitch(present.length > 0);
@@ -100,7 +100,7 @@ export function bindChanges(context) {
  */
 function named({ store, phrase, t }, change) {
   const { trace, link, model } = store.get();
-  const { words, values } = worded(change, t, model);
+  const { words, values } = changeWording(change, t, model);
   const nodes = Object.entries(values).map(([name, value]) => {
     if (name === "sentence") return [name, el("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
     if (typeof value === "string") return [name, value];
@@ -148,7 +148,7 @@ export function bindChangeButtons(context) {
     if (!model) return;
     const list = changes(link);
     document.querySelectorAll("#heads label").forEach((label, head) =>
-      label.classList.toggle("changed", touches(list, place(model, link), head)),
+      label.classList.toggle("changed", touchesHead(list, place(model, link), head)),
     );
     document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
       chip.classList.toggle("unseen", withSameTarget(list, { at: typed(model), do: { mask: token } }) !== null),

@@ -3,8 +3,8 @@
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { DEFAULTS, format, merge, nearest, stateOfShare } from "../core/store/link.js";
-import { missing } from "../core/store/share-contents.js";
+import { DEFAULTS, format, merge, fittedLink, stateOfShare } from "../core/store/link.js";
+import { isMissingFromShare } from "../core/store/share-contents.js";
 import { attentionAt, blocks, place, withVectors } from "../core/wire/attentions.js";
 import { LONGEST, isLong } from "../core/wire/long-texts.js";
 import { Problem } from "../core/wire/problem.js";
@@ -66,7 +66,7 @@ export const KNOWN_REASONS = Object.keys(REASONS);
 // what was.
 
 /** @param {Page} page  Whether the view that is open cannot show all that it does. */
-const lacks = (page) => missing(page, view(page.link.view));
+const lacks = (page) => isMissingFromShare(page, view(page.link.view));
 
 /**
  * The view with which the share was created, or its attention, which every share has.
@@ -75,7 +75,7 @@ const lacks = (page) => missing(page, view(page.link.view));
 function savedPlace(page) {
   const { share, model, link } = page;
   if (!share || !model) return undefined;
-  const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stateOfShare(share.state, OPTIONS)), model, view);
+  const { view: open, block, layer, head, query = null, key = null, options } = fittedLink(merge(DEFAULTS, stateOfShare(share.state, OPTIONS)), model, view);
   const saved = merge(link, { view: open, block, layer, head, query, key, options });
   return [saved, { ...saved, view: "attention" }].find((savedLink) => !lacks({ ...page, link: savedLink }));
 }

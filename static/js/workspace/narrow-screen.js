@@ -2,10 +2,10 @@
  * Narrow screens: the views, the map and the sentence open from a bar, and close after a choice.
  */
 
-import { troubleOf } from "../core/figure/figure-status.js";
+import { problemOf } from "../core/figure/figure-status.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
-import { chosen } from "../core/store/link.js";
+import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { languages } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
@@ -72,7 +72,7 @@ function bindBand(store, t) {
   }
   function show() {
     const { link, trace } = store.get();
-    const problem = troubleOf(store.get());
+    const problem = problemOf(store.get());
     const written = trace?.output.text ?? "";
     const [from, to] = languages(trace?.direction ?? "");
     render(
@@ -81,7 +81,7 @@ function bindBand(store, t) {
       problem ? el("span", { className: "says" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
     );
   }
-  store.subscribe((page) => [page.link.source, page.trace?.output.text, troubleOf(page)], show);
+  store.subscribe((page) => [page.link.source, page.trace?.output.text, problemOf(page)], show);
   show();
 }
 
@@ -102,7 +102,7 @@ export function bindOptions({ store, t, figure }) {
     const { link } = store.get();
     const { frame, options = {} } = view(link.view);
     // The button shows how many options differ from their defaults, so that they are not overlooked.
-    const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
+    const n = Object.keys(chosenOptions(link, options)).length + Number(Boolean(link.pad_to));
     const folds = Boolean(frame.folds) || narrow.matches || figure.pairs();
     root.dataset.folds = folds ? "yes" : "no";
     button.hidden = !folds || !document.querySelector("#view > .options:not([hidden])");

@@ -1,9 +1,9 @@
 /** The top of the page: its title, its other language, the menu of models, and notices. */
 
 import { NO_B } from "../compare-models/model-comparison.js";
-import { troubleOf } from "../core/figure/figure-status.js";
+import { problemOf } from "../core/figure/figure-status.js";
 import { examplesOf } from "../core/store/examples.js";
-import { called, grouped, headed, taskOf } from "../core/store/model-part-names.js";
+import { modelLabel, modelsByTask, taskHeading, taskOf } from "../core/store/model-part-names.js";
 import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -67,7 +67,7 @@ export function bindModelMenu({ store, t }, models) {
   // Without a list there is no menu; the failure is reported by the request to the model.
   void models().then((served) => {
     list = served;
-    render(menu, grouped(served).map(({ task, models: members }) => el("optgroup", { label: headed(t, task) }, members.map((sideLabel) => el("option", { value: sideLabel.id }, called(t, sideLabel))))));
+    render(menu, modelsByTask(served).map(({ task, models: members }) => el("optgroup", { label: taskHeading(t, task) }, members.map((sideLabel) => el("option", { value: sideLabel.id }, modelLabel(t, sideLabel))))));
     show();
   }, () => {});
 }
@@ -108,7 +108,7 @@ export function bindProblems({ store, figure }) {
   }
   // The sentence box, when it loses the focus, folds and would move the button away.
   find("#retry").addEventListener("mousedown", (event) => event.preventDefault());
-  window.addEventListener("online", () => troubleOf(store.get())?.kind === "offline" && figure.retry());
+  window.addEventListener("online", () => problemOf(store.get())?.kind === "offline" && figure.retry());
   store.subscribe(({ status, problem }) => [status, problem], show);
   show();
 }

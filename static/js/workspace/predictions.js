@@ -3,7 +3,7 @@
  * click on a candidate inserts it.
  */
 
-import { hidden, masks, predicted, predicts, withCandidate, writable } from "../core/compute/predictions.js";
+import { withMaskedToken, masks, predictionAt, isPredictor, withCandidate, isWritable } from "../core/compute/predictions.js";
 import { token } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { isFixed } from "../core/store/share-contents.js";
@@ -11,7 +11,7 @@ import { typed } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { outputKind } from "../core/wire/reply.js";
 import { Problem } from "../core/wire/problem.js";
-import { requestBody, inForce, isChat } from "../core/wire/request.js";
+import { requestBody, changesInForce, isChat } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
 import { labels } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
@@ -48,7 +48,7 @@ function createEdits(store) {
      * @param {Predicted} place
      * @param {Candidate} candidate
      */
-    puttable: (place, candidate) => !isFixed(store.get()) && (isChat(store.get()) ? place.row + 1 >= answerAt() : writable(candidate)),
+    puttable: (place, candidate) => !isFixed(store.get()) && (isChat(store.get()) ? place.row + 1 >= answerAt() : isWritable(candidate)),
 
     /** @param {Predicted} place @param {Candidate} candidate */
     put(place, candidate) {
@@ -104,7 +104,7 @@ function createContinuation(source, changed) {
   /** @param {Page} page */
   async function start({ model, link, trace }) {
     const { source: text, model: id, chat } = link;
-    const body = requestBody(model, { source: text, model: id, chat, interventions: inForce(link) });
+    const body = requestBody(model, { source: text, model: id, chat, interventions: changesInForce(link) });
     written = { of: trace?.id, text: "", ids: [], ended: false, problem: null };
     changed();
     const fails = (/** @type {Problem} */ problem) => set({ ended: true, problem });
@@ -155,10 +155,10 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
     const page = store.get();
     const { model, trace } = page;
     continuation.keep(trace?.id);
-    side.hidden = !predicts(model) || !trace?.tokens[typed(model)] || isLong(trace);
+    side.hidden = !isPredictor(model) || !trace?.tokens[typed(model)] || isLong(trace);
     find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
-    if (side.hidden || !predicts(model) || !trace) return;
-    const place = predicted(trace, model, page.link.query);
+    if (side.hidden || !isPredictor(model) || !trace) return;
+    const place = predictionAt(trace, model, page.link.query);
     render(find("#predicted"), place ? topCandidates(place).map((candidate) => chip(place, candidate)) : []);
     render(find("#predicted-where"), place ? placeText(place) : "");
     chat.show();
@@ -205,12 +205,12 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
     const behind = place !== null && all.includes(place.row);
     const [best] = place?.candidates ?? [];
     const word = place && !behind && !tokens[place.row].special && !isFixed(store.get()) ? tokens[place.row] : null;
-    const filled = behind && best && writable(best) ? withCandidate(link.source, tokens, place, best) : "";
+    const filled = behind && best && isWritable(best) ? withCandidate(link.source, tokens, place, best) : "";
     line.textContent = all.length ? filled : t("Replace a word with {mask}, and the model fills it in.", { mask });
     line.classList.toggle("hint", !all.length);
     act.hidden = word === null;
     act.textContent = word && t("Hide “{token}”", { token: word.text.trim() });
-    act.onclick = () => word && replace(hidden(link.source, word, mask));
+    act.onclick = () => word && replace(withMaskedToken(link.source, word, mask));
     take.hidden = true;
   }
 

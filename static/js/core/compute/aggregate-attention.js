@@ -5,7 +5,7 @@
  *     its queries. The sum of a row stays the same.
  *  2. heads    one head's, or the mean or the maximum over a layer's heads, cell by cell.
  *  3. hiding   rows and columns are left out; nothing is rescaled, so a row sums to less by just
- *              what it gave to the columns that are hidden (`shares` says how much).
+ *              what it gave to the columns that are hidden (`weightShares` says how much).
  *  4. top      of the cells that are left, those below the strongest n % are covered.
  *
  * NaN is a masked cell: it has no number, adds nothing, and a cell made only of masked ones stays
@@ -29,7 +29,7 @@ export const COVER = Object.freeze({ open: 0, masked: 1, weak: 2, onlyA: 3, only
  * @param {(token: number) => boolean} [hides]  a group is hidden if its first token is
  * @returns {Axis}
  */
-export function axis(groups, hides = () => false) {
+export function groupAxis(groups, hides = () => false) {
   const visibleGroups = groups.filter(([first]) => !hides(first));
   /** @type {(number | null)[]} */
   const places = groups.flat().map(() => null);
@@ -88,7 +88,7 @@ export function combine(planes, heads) {
  * @param {Heads} heads
  * @returns {Float32Array}  0 if all of them are masked
  */
-export function shares(planes, rows, keys, heads) {
+export function weightShares(planes, rows, keys, heads) {
   if (!keys.length) return new Float32Array(rows.length);
   const folded = planes.map((plane) => fold(plane, rows, [keys]));
   return Float32Array.from(combine(folded, heads).values, (value) => value || 0);
@@ -111,7 +111,7 @@ function smallestOf(open, percent) {
  * @param {number} [percent]  of the unmasked cells, rounded up
  * @returns {{cover: Uint8Array, shown: number, open: number}}
  */
-export function strongest({ values }, percent = 100) {
+export function coverOfStrongest({ values }, percent = 100) {
   const least =
     percent < 100 ? smallestOf(values.filter((value) => !Number.isNaN(value)), percent) : -Infinity;
   const cover = new Uint8Array(values.length);

@@ -21,7 +21,7 @@ import { scaledDot } from "./scoring.js";
  * @param {Numbers} row  weights of one query, NaN where masked
  * @returns {Finding}
  */
-export function finding(row) {
+export function findingOf(row) {
   let weight = 0;
   let open = 0;
   for (const value of row) {
@@ -49,10 +49,10 @@ export function finding(row) {
  * @param {number | null} key
  * @returns {{row: number, col: number} | null}  null if there is no such row
  */
-export function explained({ rows, cols, values }, query, key) {
+export function explainedCell({ rows, cols, values }, query, key) {
   if (query >= rows || !cols) return null;
   if (key !== null && key < cols) return { row: query, col: key };
-  const rowFinding = finding(values.subarray(query * cols, (query + 1) * cols));
+  const rowFinding = findingOf(values.subarray(query * cols, (query + 1) * cols));
   return { row: query, col: "keys" in rowFinding ? rowFinding.keys[0] : 0 };
 }
 
@@ -82,7 +82,7 @@ function rowScore(weight) {
  * @param {boolean} self  rows and columns are the same tokens
  * @returns {number}
  */
-export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most"], (weight) => weight);
+export const mostSalientRow = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most"], (weight) => weight);
 
 /**
  * The row whose calculation to show first: a word that looks at another one, or equally at two,
@@ -93,7 +93,7 @@ export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, se
  * @param {boolean} self  rows and columns are the same tokens
  * @returns {number}
  */
-export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], rowScore);
+export const mostFollowableRow = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], rowScore);
 
 /**
  * @param {Matrix} matrix
@@ -106,7 +106,7 @@ export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols,
 function best({ values, cols: width }, rows, cols, self, kinds, score) {
   let first = { query: 0, score: -1 };
   for (let query = 0; query < rows.length; query++) {
-    const rowFinding = finding(values.subarray(query * width, (query + 1) * width));
+    const rowFinding = findingOf(values.subarray(query * width, (query + 1) * width));
     if (!kinds.includes(rowFinding.kind) || !("keys" in rowFinding) || score(rowFinding.weight) <= first.score) continue;
     const isWordToWord = rows[query] && rowFinding.keys.every((key) => cols[key] && !(self && query === key));
     if (isWordToWord) first = { query, score: score(rowFinding.weight) };
@@ -128,7 +128,7 @@ export function informativeness({ values, cols: width }, rows, cols, self = fals
   const [looked, distances] = [new Set(), new Set()];
   let [sum, lookingRows] = [0, 0];
   rows.forEach(({ special }, query) => {
-    const rowFinding = finding(values.subarray(query * width, (query + 1) * width));
+    const rowFinding = findingOf(values.subarray(query * width, (query + 1) * width));
     if (special || rowFinding.kind !== "most" || cols[rowFinding.keys[0]].special || (self && rowFinding.keys[0] === query)) return;
     looked.add(rowFinding.keys[0]);
     distances.add(rowFinding.keys[0] - query);
@@ -201,7 +201,7 @@ export function softmaxRow(scores, may) {
  * @param {ReturnType<typeof import("./scoring.js").scorer>} [of]  the model's scoring
  * @returns {Working}
  */
-export function working(q, k, query, key, may, of = scaledDot) {
+export function workedCell(q, k, query, key, may, of = scaledDot) {
   const queryRow = rowOf(q, query);
   const scored = of(queryRow, rowOf(k, key), query, key);
   const scores = Float64Array.from({ length: k.rows }, (_, otherKey) => of(queryRow, rowOf(k, otherKey), query, otherKey).score);

@@ -71,7 +71,7 @@ function otherAt(trace, link, row) {
 }
 
 /** Whether the token to contrast with is the row's own. @param {Model} model @param {Trace} trace @param {Partial<Pick<State, "options">>} link @param {number} row */
-export const isItself = (model, trace, link, row) => (otherAt(trace, link, row)?.id ?? NaN) === predictedToken(model, trace, row, bestOf(trace, row))?.id;
+export const isItself = (model, trace, link, row) => (otherAt(trace, link, row)?.id ?? NaN) === predictedToken(model, trace, row, mostProbable(trace, row))?.id;
 
 /**
  * @param {Model} model
@@ -84,7 +84,7 @@ export function contrastAt(model, trace, link, row) {
   const against = chosen(link);
   const rival = otherAt(trace, link, row);
   const lens = against === null ? undefined : trace.tensors[nameOf(against, "lens")];
-  const silent = !predictedToken(model, trace, row, bestOf(trace, row));
+  const silent = !predictedToken(model, trace, row, mostProbable(trace, row));
   if (against === null || !rival || !lens || silent || isItself(model, trace, link, row)) return null;
   const [layers, rows] = lens.shape;
   return { with: against, other: rival, lens: Array.from({ length: layers }, (_, layer) => lens.data[layer * rows + row]) };
@@ -103,7 +103,7 @@ function probable(trace, row) {
 }
 
 /** The id of a row's most probable token. @param {Trace} trace @param {number} row @returns {number | undefined} */
-export const bestOf = (trace, row) => probable(trace, row)[0];
+export const mostProbable = (trace, row) => probable(trace, row)[0];
 
 /**
  * The tokens that a row's own can be contrasted with.
@@ -113,7 +113,7 @@ export const bestOf = (trace, row) => probable(trace, row)[0];
  * @returns {Piece[]}  the runner-up first
  */
 export function rivals(model, trace, row) {
-  const predicted = predictedToken(model, trace, row, bestOf(trace, row));
+  const predicted = predictedToken(model, trace, row, mostProbable(trace, row));
   return probable(trace, row).filter((id) => id !== predicted?.id).map((id) => pieceOf(trace, id));
 }
 

@@ -1,9 +1,9 @@
 /** What thumbnails show: weights in 8 bits, which are enough for a picture. */
 
-import { alike, blockOf, masked, masks, place } from "../wire/attentions.js";
+import { sameRuleMask, blockOf, withMask, masks, place } from "../wire/attentions.js";
 import { sinkWeights, sinksNeeded } from "./computed-tensors.js";
-import { coarse, tensorAt } from "../wire/tensor-cache.js";
-import { headView, mean, plane } from "../wire/wire.js";
+import { coarseAddress, tensorAt } from "../wire/tensor-cache.js";
+import { headView, meanPlane, plane } from "../wire/wire.js";
 
 /** @import { Model } from "../wire/attentions.js" */
 /** @import { Trace } from "../wire/wire.js" */
@@ -17,7 +17,7 @@ import { headView, mean, plane } from "../wire/wire.js";
  * @returns {string[]}  addresses
  */
 export function thumbnailWeights(model, block) {
-  return [...blockOf(model, block).rows.map(({ place }) => coarse(`${place}.weights`)), ...masks(model, block)];
+  return [...blockOf(model, block).rows.map(({ place }) => coarseAddress(`${place}.weights`)), ...masks(model, block)];
 }
 
 /** @param {Model} model @param {string} block @returns {string[]}  addresses of the tensors for thumbnails of all heads of a block */
@@ -33,7 +33,7 @@ export const thumbnailTensors = (model, block) => [...thumbnailWeights(model, bl
 export function headThumbnail(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));
   if (!trace || !weights || location.head >= weights.shape[0]) return null;
-  return { ...headView(weights, location.head), may: alike(model, trace, location)?.data ?? null, sink: sinkWeights(model, trace, location) };
+  return { ...headView(weights, location.head), may: sameRuleMask(model, trace, location)?.data ?? null, sink: sinkWeights(model, trace, location) };
 }
 
 /**
@@ -47,8 +47,8 @@ export function approximateWeights(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));
   if (!weights || location.head >= weights.shape[0]) return null;
   const matrix = plane(weights, { head: location.head });
-  const mask = alike(model, trace, location);
-  return mask ? masked(matrix, mask.data) : matrix;
+  const mask = sameRuleMask(model, trace, location);
+  return mask ? withMask(matrix, mask.data) : matrix;
 }
 
 /**
@@ -63,5 +63,5 @@ export function layerThumbnail(model, trace, location) {
   if (!trace || !weights) return null;
   const sink = trace.tensors[place(model, location, "sink")];
   const shape = sink && [...sink.shape, 1];
-  return { ...mean(weights), may: alike(model, trace, location)?.data ?? null, sink: sink && shape ? mean({ ...sink, shape }).values : null };
+  return { ...meanPlane(weights), may: sameRuleMask(model, trace, location)?.data ?? null, sink: sink && shape ? meanPlane({ ...sink, shape }).values : null };
 }

@@ -3,10 +3,10 @@
  * attention.
  */
 
-import { masked, place, predicting, stacked } from "../wire/attentions.js";
+import { withMask, place, predicting, stacked } from "../wire/attentions.js";
 import { predictedToken } from "./predictions.js";
 import { memo } from "../../lib/memo.js";
-import { bestOf, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
+import { mostProbable, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
 import { plane } from "../wire/wire.js";
 
 /** @import { Trace, Tensor } from "../wire/wire.js" */
@@ -43,10 +43,10 @@ const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0
 const partsOf = (model) => [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"];
 
 /** Whether its logits are a sum of contributions. @param {Model} model */
-export const adds = (model) => model?.capabilities?.includes("contributions") ?? true;
+export const hasContributions = (model) => model?.capabilities?.includes("contributions") ?? true;
 
 /** Whether it has gradient × attention. @param {Model} model */
-export const slopes = (model) => model?.capabilities?.includes("relevance") ?? true;
+export const hasRelevance = (model) => model?.capabilities?.includes("relevance") ?? true;
 
 /** @typedef {Pick<State, "block" | "layer"> & Partial<Pick<State, "options" | "query">>} LensLocation */
 
@@ -62,13 +62,13 @@ function relevanceOf(model, trace, location) {
 }
 
 /** @param {Model} model @param {LensLocation} location @param {Trace | null} [trace]  what is shown so far @returns {string[]}  tensors */
-export function needed(model, location, trace = null) {
-  const parts = adds(model) ? partsOf(model) : [];
+export function lensTensors(model, location, trace = null) {
+  const parts = hasContributions(model) ? partsOf(model) : [];
   return [
     ...LENS,
     ...parts.map((part) => partOf(null, part)),
     ...contrastTensors(location, parts),
-    ...(slopes(model) ? [relevanceOf(model, trace, location)] : []),
+    ...(hasRelevance(model) ? [relevanceOf(model, trace, location)] : []),
     place(model, location, "weights"),
     place(model, location, "mask"),
   ];
@@ -80,8 +80,8 @@ export function needed(model, location, trace = null) {
  * @param {Trace} trace
  * @param {number} row
  */
-export function about(model, trace, row) {
-  return predictedToken(model, trace, row, bestOf(trace, row));
+export function predictedTokenOf(model, trace, row) {
+  return predictedToken(model, trace, row, mostProbable(trace, row));
 }
 
 /**
@@ -92,7 +92,7 @@ export function about(model, trace, row) {
  */
 export function lens(model, trace, row) {
   const [probabilities, candidates, written, ranks] = LENS.map((name) => trace.tensors[name]);
-  const token = about(model, trace, row);
+  const token = predictedTokenOf(model, trace, row);
   if (!probabilities || !token) return null;
   const [layers, rows, count] = probabilities.shape;
   return Array.from({ length: layers }, (_, layer) => {
@@ -111,7 +111,7 @@ export function lens(model, trace, row) {
  * @param {Layer[]} layers
  * @returns {number | null}  null: never
  */
-export function settled(layers) {
+export function settledLayer(layers) {
   const last = layers.findLastIndex(({ rank }) => rank !== 1);
   return last === layers.length - 1 ? null : last + 1;
 }
@@ -125,7 +125,7 @@ export function settled(layers) {
  */
 export function contributions(model, trace, row, against = null) {
   const of = (/** @type {string} */ name) => trace.tensors[partOf(against, name)];
-  if (!partsOf(model).every(of) || !about(model, trace, row)) return null;
+  if (!partsOf(model).every(of) || !predictedTokenOf(model, trace, row)) return null;
   const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
   const parts = /** @type {Sum["parts"]} */ (
     Object.fromEntries([...atInput(model), ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
@@ -155,7 +155,7 @@ export const total = (values) => values.reduce((sum, value) => sum + value, 0);
  * @param {Sum} sum
  * @returns {{block: string, layer: number, head: number, value: number}}
  */
-export function strongest({ heads }) {
+export function strongestHead({ heads }) {
   const all = heads.flatMap(({ block, values }) =>
     values.flatMap((row, layer) => row.map((value, head) => ({ block, layer, head, value }))),
   );
@@ -186,14 +186,14 @@ export function relevance(model, trace, location) {
   const relevances = trace.tensors[relevanceOf(model, trace, location)];
   const mask = trace.tensors[place(model, location, "mask")];
   if (!relevances || !mask || location.head >= relevances.shape[0]) return null;
-  return memo(relevances, String(location.head), () => masked(plane(relevances, { head: location.head }), plane(mask).values));
+  return memo(relevances, String(location.head), () => withMask(plane(relevances, { head: location.head }), plane(mask).values));
 }
 
 /**
  * @param {import("../wire/wire.js").Matrix} matrix
  * @returns {{row: number, col: number, value: number}}  the cell that is farthest from zero
  */
-export function farthest({ values, cols }) {
+export function farthestCell({ values, cols }) {
   let farthestIndex = 0;
   values.forEach((value, i) => {
     if (Math.abs(value) > Math.abs(values[farthestIndex] || 0)) farthestIndex = i;

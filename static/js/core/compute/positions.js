@@ -40,7 +40,7 @@ export const wavelength = (feature, width) => (2 * Math.PI) / frequency(feature 
  * @param {number} angle  in radians
  * @returns {[[number, number], [number, number]]}  multiplies (sin, cos) from the left
  */
-export function turn(angle) {
+export function rotationMatrix(angle) {
   const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
   return [
     [cos, sin],
@@ -57,10 +57,10 @@ export const pairs = (width) => width >> 1;
  * @param {number} k
  * @returns {Matrix}  an odd last feature has no partner and becomes NaN
  */
-export function turned({ rows, cols, values }, k) {
+export function shiftedEncoding({ rows, cols, values }, k) {
   const out = new Float32Array(values.length).fill(NaN);
   for (let i = 0; i < pairs(cols); i++) {
-    const [[a, b], [c, d]] = turn(k * frequency(i, cols));
+    const [[a, b], [c, d]] = rotationMatrix(k * frequency(i, cols));
     for (let row = 0; row < rows; row++) {
       const index = row * cols + 2 * i;
       out[index] = a * values[index] + b * values[index + 1];
@@ -78,7 +78,7 @@ export function turned({ rows, cols, values }, k) {
  */
 export function check(table, k) {
   const { rows, cols, values } = table;
-  const moved = turned(table, k).values;
+  const moved = shiftedEncoding(table, k).values;
   let largest = 0;
   let compared = 0;
   for (let i = 0; i < (rows - k) * cols; i++) {
@@ -95,7 +95,7 @@ export function check(table, k) {
  * @param {Matrix} cosines  [position, position]
  * @returns {Matrix}
  */
-export function dots({ rows, cols, values }, cosines) {
+export function dotProducts({ rows, cols, values }, cosines) {
   const norms = Float64Array.from({ length: rows }, (_, row) =>
     Math.hypot(...values.subarray(row * cols, (row + 1) * cols)),
   );
@@ -181,7 +181,7 @@ export function positionSentence(t, { base, site, product }) {
  * @param {Model} model
  * @returns {string[]}  empty if positions are not added
  */
-export function droppable(model) {
+export function droppableTensors(model) {
   const { site } = kindOf(model);
   const { stack, rows } = blockOf(model, within(model, typed(model)).id);
   if (site === "input") return [`${typed(model)}.position`];
@@ -217,7 +217,7 @@ export const plainRotation = (width) => ({
  * @param {1 | -1} [sign]  -1: back
  * @returns {Float64Array}
  */
-export function turnedBy(x, position, { pairs, theta, scale }, sign = 1) {
+export function rotatedPairs(x, position, { pairs, theta, scale }, sign = 1) {
   const out = Float64Array.from(x);
   pairs.forEach(([a, b], pair) => {
     const turn = sign * position * theta[pair];
@@ -233,7 +233,7 @@ export function turnedBy(x, position, { pairs, theta, scale }, sign = 1) {
  * @param {number} position  the position; a negative one rotates back
  * @returns {Float64Array}
  */
-export function rotated(x, position) {
+export function rotatedVector(x, position) {
   const out = new Float64Array(x.length);
   for (let even = 0; even < x.length; even += 2) {
     const turn = angle(even >> 1, x.length, position);
@@ -261,6 +261,6 @@ export const angle = (pair, width, position) => position * frequency(pair, width
  */
 export function rotatedRows({ rows, cols, values }, sign) {
   const out = new Float32Array(values.length);
-  for (let position = 0; position < rows; position++) out.set(rotated(values.subarray(position * cols, (position + 1) * cols), sign * position), position * cols);
+  for (let position = 0; position < rows; position++) out.set(rotatedVector(values.subarray(position * cols, (position + 1) * cols), sign * position), position * cols);
   return { rows, cols, values: out };
 }

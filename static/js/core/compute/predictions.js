@@ -16,11 +16,11 @@ import { isPad } from "../wire/tokens.js";
  */
 
 /** Whether it reads one text and predicts its tokens. @param {ModelInfo | null} model @returns {model is ModelInfo} */
-export const predicts = (model) => model !== null && model.texts.length === 1 && model.capabilities.includes("candidates");
+export const isPredictor = (model) => model !== null && model.texts.length === 1 && model.capabilities.includes("candidates");
 
 /** @param {ModelInfo | null} model @returns {string[]}  tensors with what it predicts */
 export function predictions(model) {
-  if (!predicts(model)) return [];
+  if (!isPredictor(model)) return [];
   const stack = blocks(model).at(-1)?.stack;
   return [`${stack}.probabilities`, `${stack}.candidates`];
 }
@@ -40,7 +40,7 @@ export function masks(trace, model) {
  * @param {number | null} pinned  the row that is asked about; null: the last one, or the first mask
  * @returns {Predicted | null}  null: nothing is predicted there
  */
-export function predicted(trace, model, pinned) {
+export function predictionAt(trace, model, pinned) {
   const [probabilities, candidates] = predictions(model).map((name) => trace.tensors[name]);
   const tokens = trace.tokens[typed(model)] ?? [];
   const length = tokens.filter((token) => !(token.special && token.text === "<pad>")).length;
@@ -71,7 +71,7 @@ export function withCandidate(source, tokens, { row, kind }, { text }) {
 }
 
 /** Whether a candidate can be written into a text: a piece of a character cannot. @param {Candidate} candidate */
-export const writable = ({ text, special }) => !special && !/^\s?(<0x[0-9A-F]{2}>)+$/.test(text);
+export const isWritable = ({ text, special }) => !special && !/^\s?(<0x[0-9A-F]{2}>)+$/.test(text);
 
 /**
  * The text with a token hidden behind the mask.
@@ -79,7 +79,7 @@ export const writable = ({ text, special }) => !special && !/^\s?(<0x[0-9A-F]{2}
  * @param {TokenReply} token
  * @param {string} mask
  */
-export function hidden(source, { start, end }, mask) {
+export function withMaskedToken(source, { start, end }, mask) {
   const points = [...source];
   return points.slice(0, start).join("") + mask + points.slice(end).join("");
 }

@@ -1,7 +1,7 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
 import { ruler } from "./labels.js";
-import { cells, covers, hasRoom, numbers, openCells, sharpness } from "./matrix-canvas.js";
+import { paintCells, paintCovers, hasRoom, paintNumbers, openCells, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @import { Matrix } from "../wire/wire.js" */
@@ -203,9 +203,9 @@ export function createChart(element) {
 export function paint(context, picture) {
   const { geometry, shade, theme } = picture;
   const openMatrix = openCells(picture);
-  cells(context, openMatrix, geometry, shade, theme.rule);
-  if (openMatrix.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
-  if (hasRoom(geometry, theme, shade.range)) numbers(context, openMatrix, geometry, shade, theme);
+  paintCells(context, openMatrix, geometry, shade, theme.rule);
+  if (openMatrix.values.some(Number.isNaN)) paintCovers(context, picture, geometry, theme.hatch);
+  if (hasRoom(geometry, theme, shade.range)) paintNumbers(context, openMatrix, geometry, shade, theme);
 }
 
 /** The largest canvas that phones allow, in pixels. */

@@ -48,7 +48,7 @@ const GAP = 8;
 const SLANTS = [32, 45, 65];
 
 /** @param {FitOptions} options @returns {Geometry} */
-export function fit(options) {
+export function fitGeometry(options) {
   const {
     rowWidths,
     colWidths,
@@ -147,7 +147,7 @@ function whole(size) {
  */
 
 /** @param {Geometry} geometry @param {number} x @param {number} y @returns {Place | null} */
-export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, y) {
+export function placeAt({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, y) {
   const above = Math.max(0, top - y);
   const lean = slant ? leaning(above, (slant * Math.PI) / 180) : 0;
   const col = Math.floor((x - lean - left) / cellWidth);
@@ -179,7 +179,7 @@ function leaning(above, angle) {
  * @param {Geometry} geometry
  * @param {Place} place
  */
-export function box({ left, top, cellWidth, cellHeight, rows, cols, gap }, { row, col, tall = 1, wide = 1 }) {
+export function boxOf({ left, top, cellWidth, cellHeight, rows, cols, gap }, { row, col, tall = 1, wide = 1 }) {
   return {
     left: left + (col ?? 0) * cellWidth,
     top: top + (row ?? 0) * cellHeight,

@@ -6,7 +6,7 @@
 
 import { memo } from "../../lib/memo.js";
 import { ruler } from "./labels.js";
-import { cells, legend, outlines, text } from "./matrix-svg.js";
+import { cellElements, legend, outlines, text } from "./matrix-svg.js";
 import { colour } from "./scale.js";
 import { drawing, s } from "./svg.js";
 
@@ -49,7 +49,7 @@ const BREAK = 12;
  * @param {{by?: string, rising?: boolean, only?: string}} [order]  by: a measure; only: a pattern
  * @returns {Tile[]}
  */
-export function ordered({ layers, heads }, summary, { by, rising = false, only } = {}) {
+export function orderedTiles({ layers, heads }, summary, { by, rising = false, only } = {}) {
   const tiles = Array.from({ length: layers * heads }, (_, i) => ({
     layer: Math.floor(i / heads),
     head: i % heads,
@@ -76,7 +76,7 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
  * @param {boolean} [room.whole]  whether all tiles must fit on the screen, even if small
  * @returns {Layout}
  */
-export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
+export function arrangeTiles(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
   const smallest = (plain ? PLAIN : SMALLEST) * letters;
   const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
   const maxColumns = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
@@ -107,7 +107,7 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
  * @param {number} wide
  * @returns {{inner: number, from: number, across: number}}  the cells' width, and where the column begins and its width
  */
-export function divided({ cols, sink }, wide) {
+export function sinkDivision({ cols, sink }, wide) {
   if (!sink) return { inner: wide, from: wide, across: 0 };
   const across = Math.max(1, Math.round((wide - APART) / (cols + 1)));
   return { inner: wide - APART - across, from: wide - across, across };
@@ -128,7 +128,7 @@ const APART = 3;
 export function cellAt({ size, wide, places }, index, { rows, cols, sink }, x, y) {
   const { left, top } = places[index];
   const row = Math.floor(((y - top) / size) * rows);
-  const col = Math.floor(((x - left) / divided({ cols, sink }, wide).inner) * cols);
+  const col = Math.floor(((x - left) / sinkDivision({ cols, sink }, wide).inner) * cols);
   return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
 }
 
@@ -137,12 +137,12 @@ export function cellAt({ size, wide, places }, index, { rows, cols, sink }, x, y
  * @param {import("./scale.js").Stops} stops
  * @returns {Uint32Array}
  */
-export function table(stops) {
-  return memo(stops, "table", () => Uint32Array.from({ length: 256 }, (_, i) => packed(colour(stops, i / 255))));
+export function colourTable(stops) {
+  return memo(stops, "table", () => Uint32Array.from({ length: 256 }, (_, i) => packedColour(colour(stops, i / 255))));
 }
 
 /** @param {Rgb} colour  As a little-endian machine reads red, green, blue and opaque. */
-export function packed([r, g, b]) {
+export function packedColour([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
@@ -157,7 +157,7 @@ export function packed([r, g, b]) {
  */
 /**
  * @typedef {object} Paint
- * @property {Uint32Array} table  see `table`
+ * @property {Uint32Array} table  see `colourTable`
  * @property {number} paper  behind the hatching of masked cells
  * @property {number} hatch
  */
@@ -170,8 +170,8 @@ export function packed([r, g, b]) {
  * @param {Picture} picture
  * @param {Paint} paint
  */
-export function tile(pixels, stride, { left, top, size, wide = size }, { sink, ...cells }, paint) {
-  const { inner, from, across } = divided({ ...cells, sink }, wide);
+export function writeTile(pixels, stride, { left, top, size, wide = size }, { sink, ...cells }, paint) {
+  const { inner, from, across } = sinkDivision({ ...cells, sink }, wide);
   fill(pixels, stride, { left, top, size, wide: inner }, cells, paint);
   if (sink) fill(pixels, stride, { left: left + from, top, size, wide: across }, { rows: cells.rows, cols: 1, values: sink, may: null }, paint);
 }
@@ -215,7 +215,7 @@ function fill(pixels, stride, { left, top, size, wide }, { rows, cols, values, u
  * @param {Picture} picture
  * @param {Uint32Array} table
  */
-export function thumbnail(canvas, { rows, cols, values, unit = 1, may, sink }, table) {
+export function drawThumbnail(canvas, { rows, cols, values, unit = 1, may, sink }, table) {
   const across = cols + (sink ? 1 : 0);
   if (canvas.width !== across) canvas.width = across;
   if (canvas.height !== rows) canvas.height = rows;
@@ -280,13 +280,13 @@ export function headGridSvg({ headData, tiles, layout, words }, lit, meaning, th
  */
 function tileMarks({ rows, cols, values, unit = 1, may, sink }, { places, size, wide }, i, shade, lit, theme) {
   const { left, top } = places[i];
-  const { inner, from, across } = divided({ cols, sink }, wide);
+  const { inner, from, across } = sinkDivision({ cols, sink }, wide);
   const geometry = { left, top, rows, cols, cellWidth: inner / cols, cellHeight: size / rows, gap: 0, width: inner, height: size, slant: 0, line: 0 };
   const column = { ...geometry, left: left + from, cols: 1, cellWidth: across, width: across };
   const open = Float32Array.from(values, (value, cell) => (may === null || may[cell] ? value / unit : NaN));
   const plate = { matrix: { rows, cols, values: open }, geometry, shade, theme };
-  const apart = sink ? [cells({ matrix: { rows, cols: 1, values: sink }, geometry: column, shade, theme })] : [];
-  return [cells(plate), ...apart, s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit))];
+  const apart = sink ? [cellElements({ matrix: { rows, cols: 1, values: sink }, geometry: column, shade, theme })] : [];
+  return [cellElements(plate), ...apart, s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit))];
 }
 
 /**

@@ -29,7 +29,7 @@ const CLOSE = 0.65;
  *   each other than others
  * @returns {boolean[]}
  */
-export function chosen(count, clash, first = []) {
+export function visibleLabels(count, clash, first = []) {
   const visible = Array(count).fill(false);
   /** @param {number} index @param {boolean} close */
   const free = (index, close) => neighbours(index, count, clash, close).every((neighbour) => !visible[neighbour]);
@@ -252,7 +252,7 @@ const LONGEST = { share: 0.24, least: 84 };
  * @param {number} width  of the picture
  * @returns {Step[]}
  */
-export function clipped(steps, measure, width) {
+export function clippedSteps(steps, measure, width) {
   const maxWidth = Math.max(LONGEST.least, LONGEST.share * width);
   return steps.map((fullStep) => (measure(plainStep(fullStep)) > maxWidth ? shortenedStep(fullStep, (shorter) => measure(plainStep(shorter)) <= maxWidth) : fullStep));
 }

@@ -81,7 +81,7 @@ let SMALL;
  * @param {Shade} shade
  * @param {string} rule  the lines between cells, which make empty cells visible
  */
-export function cells(context, matrix, geometry, shade, rule) {
+export function paintCells(context, matrix, geometry, shade, rule) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
   SMALL ??= context.canvas.ownerDocument.createElement("canvas");
@@ -107,7 +107,7 @@ export function cells(context, matrix, geometry, shade, rule) {
  * @param {Shade} shade
  * @param {Theme} theme
  */
-export function numbers(context, matrix, geometry, shade, theme) {
+export function paintNumbers(context, matrix, geometry, shade, theme) {
   context.font = `${theme.size}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
@@ -127,7 +127,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
  * @param {Geometry} geometry
  * @param {string} ink
  */
-export function covers(context, { matrix, cover }, geometry, ink) {
+export function paintCovers(context, { matrix, cover }, geometry, ink) {
   /** @type {(i: number) => number} */
   const why = (i) =>
     cover ? cover[i] : Number.isNaN(matrix.values[i]) ? COVER.masked : COVER.open;

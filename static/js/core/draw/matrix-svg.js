@@ -2,7 +2,7 @@
 
 import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../../lib/numbers.js";
-import { box } from "./geometry.js";
+import { boxOf } from "./geometry.js";
 import { ruler } from "./labels.js";
 import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, openCells, raster, cellText } from "./matrix-canvas.js";
@@ -43,7 +43,7 @@ export function matrixSvg(plate, lit, meaning) {
     Math.max(width, key.right),
     key.bottom,
     theme,
-    cells(plate),
+    cellElements(plate),
     s("g", { "data-part": "numbers", "text-anchor": "middle" }, ...numbers(plate)),
     ...(ends ? [s("g", { "data-part": ends.shade ? "column" : "bars" }, ...(ends.shade ? column : bars)(plate, ends))] : []),
     s("g", { "data-part": "labels" }, ...labels(plate)),
@@ -80,7 +80,7 @@ function hatching(why, { left, top, width, height }, ink) {
  * @param {Pick<Plate, "matrix" | "cover" | "geometry" | "shade" | "theme">} plate
  * @returns {SVGGElement}  one element per cell, row by row; for very many cells, one image
  */
-export function cells(plate) {
+export function cellElements(plate) {
   const { matrix, geometry, theme } = plate;
   const openMatrix = openCells(plate);
   const stroke = geometry.gap ? { stroke: theme.rule, "stroke-width": geometry.gap } : {};
@@ -90,7 +90,7 @@ export function cells(plate) {
 
 /** @param {Pick<Plate, "cover" | "geometry" | "shade" | "theme">} plate @param {number} cols @param {number} value @param {number} i */
 function cell({ cover, geometry, shade, theme }, cols, value, i) {
-  const cellBox = box({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
+  const cellBox = boxOf({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
   // Without lines between them, cells overlap slightly, so that no viewer shows seams.
   const over = geometry.gap ? 0 : 0.4;
   const place = { x: fine(cellBox.left), y: fine(cellBox.top), width: fine(cellBox.width + over), height: fine(cellBox.height + over) };
@@ -112,7 +112,7 @@ function image({ matrix: { rows, cols }, geometry, shade, theme }, openMatrix) {
   const pixels = context.createImageData(cols, rows);
   raster(pixels.data, openMatrix.values, shade);
   context.putImageData(pixels, 0, 0);
-  const area = box({ ...geometry, gap: 0 }, { row: null, col: null });
+  const area = boxOf({ ...geometry, gap: 0 }, { row: null, col: null });
   return [
     hatching(COVER.masked, area, theme.hatch),
     s("image", { x: area.left, y: area.top, width: area.width, height: area.height, href: canvas.toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }),
@@ -126,7 +126,7 @@ function numbers(plate) {
   return Array.from(openCells(plate).values).flatMap((value, i) => {
     const digits = Number.isNaN(value) ? "" : cellText(shade, value);
     if (!digits) return [];
-    const cellBox = box(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
+    const cellBox = boxOf(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
     return [text(digits, cellBox.left + cellBox.width / 2, cellBox.top + cellBox.height / 2, { fill: legible(colourOf(shade, value)), dy: "0.35em" })];
   });
 }
@@ -190,7 +190,7 @@ function labels({ geometry, theme, labels, titles, upright, named }) {
 export function outlines(geometry, theme, { row, col, ...size }) {
   /** @param {string} name @param {Place} place @param {string} stroke @param {number} width */
   const outline = (name, place, stroke, width) => {
-    const frame = box(geometry, place);
+    const frame = boxOf(geometry, place);
     return s("rect", { "data-outline": name, x: fine(frame.left), y: fine(frame.top), width: fine(frame.width), height: fine(frame.height), stroke, "stroke-width": width });
   };
   const [inRows, inCols] = [row !== null && row < geometry.rows, col !== null && col < geometry.cols];

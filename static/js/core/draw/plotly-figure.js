@@ -1,6 +1,6 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
-import { INKS, colourOf, covers, hasRoom, legible as inkOn, openCells, cellText } from "./matrix-canvas.js";
+import { INKS, colourOf, paintCovers, hasRoom, legible as inkOn, openCells, cellText } from "./matrix-canvas.js";
 import { prepare } from "./curves.js";
 import { colorscale } from "./scale.js";
 
@@ -181,6 +181,6 @@ export function hatching(document, picture) {
   if (!openCells(picture).values.some(Number.isNaN)) return null;
   const canvas = document.createElement("canvas");
   const [across, down] = [matrix.cols * geometry.cellWidth, matrix.rows * geometry.cellHeight];
-  covers(prepare(canvas, across, down), picture, { ...geometry, left: 0, top: 0 }, theme.hatch);
+  paintCovers(prepare(canvas, across, down), picture, { ...geometry, left: 0, top: 0 }, theme.hatch);
   return canvas.toDataURL();
 }

@@ -1,7 +1,7 @@
 /** Token labels as elements, each with its language; special tokens are marked. */
 
 import { el } from "../../lib/render.js";
-import { numbered, plain, plainStep } from "../wire/tokens.js";
+import { numberedWord, plain, plainStep } from "../wire/tokens.js";
 import { s } from "./svg.js";
 
 /** @import { Label, Step } from "../wire/tokens.js" */
@@ -18,7 +18,7 @@ export function token(label, className = "") {
     "span",
     { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, "data-term": special ? label.word : undefined },
     dot,
-    numbered(label),
+    numberedWord(label),
   );
 }
 

@@ -7,7 +7,7 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 import { pairIn, reading } from "../store/heatmap-data.js";
 import { plainStep } from "../wire/tokens.js";
-import { compose } from "./row-wording.js";
+import { rowCaption } from "./row-wording.js";
 
 /** @import { Context, Measure } from "./types.js" */
 
@@ -94,7 +94,7 @@ export function bindCaption(context, line, speaks, announces) {
   const { store } = context;
   const show = () => {
     const page = store.get();
-    const sentence = speaks(page) && compose(context, page, store.hovered());
+    const sentence = speaks(page) && rowCaption(context, page, store.hovered());
     if (sentence) render(line, sentence);
   };
   const unsubscribes = [

@@ -27,7 +27,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, message, li
 
   function show() {
     const page = store.get();
-    const problem = troubleOf(page);
+    const problem = problemOf(page);
     root.dataset.status = page.status;
     root.dataset.picture = page.trace ? "drawn" : "none";
     busy.setAttribute("aria-busy", String(waits(page)));
@@ -41,7 +41,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, message, li
     if (retry) retry.hidden = !problem?.passing || problem.retryAfter !== null;
   }
   retry?.addEventListener("click", again);
-  const unsubscribe = store.subscribe((page) => [page.status, troubleOf(page), page.trace, waits(page)], show);
+  const unsubscribe = store.subscribe((page) => [page.status, problemOf(page), page.trace, waits(page)], show);
   show();
   return () => {
     unsubscribe();
@@ -58,7 +58,7 @@ export function bindStatus({ store, t }, again, { root, busy = root, message, li
  * @param {Page} page
  * @returns {Problem | null}
  */
-export function troubleOf({ problem, answers }) {
+export function problemOf({ problem, answers }) {
   const passing = (/** @type {unknown} */ answer) => answer instanceof Problem && answer.passing;
   return problem ?? /** @type {Problem | undefined} */ (Object.values(answers).find(passing)) ?? null;
 }

@@ -9,7 +9,7 @@ import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { headThumbnail } from "../compute/head-thumbnails.js";
 import { measures, patterns } from "../compute/patterns.js";
-import { cellAt, divided, headGridSvg, packed, table, tile as paintTile } from "../draw/head-grid.js";
+import { cellAt, sinkDivision, headGridSvg, packedColour, colourTable, writeTile as paintTile } from "../draw/head-grid.js";
 import { sharpness } from "../draw/matrix-canvas.js";
 import { rgb, sequential } from "../draw/scale.js";
 import { isOff } from "../store/interventions.js";
@@ -268,7 +268,7 @@ function mark(canvas, { headData, tiles, layout: { places, size, wide: width } }
     const matrix = headData.matrix(tile);
     if (!matrix) return;
     const { left, top } = places[i];
-    const [high, wide] = [size / matrix.rows, divided(matrix, width).inner / matrix.cols];
+    const [high, wide] = [size / matrix.rows, sinkDivision(matrix, width).inner / matrix.cols];
     context.strokeStyle = theme.q;
     if (row !== null && row < matrix.rows) context.strokeRect(left, top + row * high, width, high);
     context.strokeStyle = theme.k;
@@ -303,9 +303,9 @@ export function readHeads({ theme }, page, trace) {
     summary: (layer) => trace.summaries?.[place(model, { block, layer })],
     matrix: (tile) => headThumbnail(model, trace, { block, ...tile }),
     paint: {
-      table: table(sequential(colours)),
-      paper: packed(rgb(colours.paper)),
-      hatch: packed(rgb(colours.hatch)),
+      table: colourTable(sequential(colours)),
+      paper: packedColour(rgb(colours.paper)),
+      hatch: packedColour(rgb(colours.hatch)),
     },
   };
 }

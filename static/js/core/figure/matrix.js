@@ -7,8 +7,8 @@ import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { createChart } from "../draw/curves.js";
-import { box, fit, hit } from "../draw/geometry.js";
-import { chosen, clipped, colClash, createLabels, rowClash, ruler, isUpright } from "../draw/labels.js";
+import { boxOf, fitGeometry, placeAt } from "../draw/geometry.js";
+import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, ruler, isUpright } from "../draw/labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { hasRoom } from "../draw/matrix-canvas.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
@@ -38,7 +38,7 @@ function bindGestures(element, { geometry, onPoint, onPick, picked }) {
   function under(event) {
     const frame = element.getBoundingClientRect();
     const drawn = geometry();
-    const place = drawn && hit(drawn, event.clientX - frame.left, event.clientY - frame.top);
+    const place = drawn && placeAt(drawn, event.clientX - frame.left, event.clientY - frame.top);
     // The labels of rows stay in place while the cells are scrolled.
     const names = /** @type {Element} */ (event.target).closest?.(".labels.rows");
     return place && names ? { ...place, col: null } : place;
@@ -75,9 +75,9 @@ function createMatrixHighlight() {
     show(geometry, place) {
       const inRows = place.row !== null && place.row < geometry.rows;
       const inCols = place.col !== null && place.col < geometry.cols;
-      lay(row, inRows && box(geometry, { ...place, col: null }));
-      lay(col, inCols && box(geometry, { ...place, row: null }));
-      lay(cell, inRows && inCols && box(geometry, place));
+      lay(row, inRows && boxOf(geometry, { ...place, col: null }));
+      lay(col, inCols && boxOf(geometry, { ...place, row: null }));
+      lay(cell, inRows && inCols && boxOf(geometry, place));
     },
 
     /**
@@ -91,7 +91,7 @@ function createMatrixHighlight() {
       if (row === null || col === null || !geometry) return;
       render(tip, contentOf({ row, col }));
       // Outside the row, so that its other cells stay visible, and towards the middle.
-      const { left, top, width, height } = box(geometry, { row, col });
+      const { left, top, width, height } = boxOf(geometry, { row, col });
       const [end, below] = [col >= geometry.cols / 2, row < 2];
       tip.classList.toggle("end", end);
       tip.classList.toggle("below", below);
@@ -101,7 +101,7 @@ function createMatrixHighlight() {
   };
 }
 
-/** @param {HTMLElement} mark @param {ReturnType<typeof box> | false} area */
+/** @param {HTMLElement} mark @param {ReturnType<typeof boxOf> | false} area */
 function lay(mark, area) {
   mark.hidden = !area;
   for (const [side, length] of Object.entries(area || {})) {
@@ -195,13 +195,13 @@ export function createMatrix(context, options) {
       const names = { rows: texts(rows), cols: texts(cols) };
       const ruled = ruler(theme);
       const upright = names.cols.map(isUpright);
-      const beside = clipped(shortened(rows, ruled, room.width), ruled, room.width);
-      const above = clipped(cols, ruled, room.width);
+      const beside = clippedSteps(shortened(rows, ruled, room.width), ruled, room.width);
+      const above = clippedSteps(cols, ruled, room.width);
       const aside = share ? roomForEnds(share, room.width, ruled) : 0;
       const rowWidths = texts(beside).map(ruled);
       const colWidths = texts(above).map(ruled);
       const least = context.room().wide ? 0 : LEAST;
-      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
+      geometry = fitGeometry({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
       const places = {
         rows: side(rows, rowClash(geometry), changed?.rows),
         cols: side(above, colClash(geometry, colWidths, upright), changed?.cols),
@@ -254,7 +254,7 @@ const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Num
  */
 function side(steps, clash, changed = []) {
   const special = steps.flatMap(({ writes }, i) => (writes.special && !writes.pad ? [i] : []));
-  return { shown: chosen(steps.length, clash, [...changed, ...special]), clash };
+  return { shown: visibleLabels(steps.length, clash, [...changed, ...special]), clash };
 }
 
 /**

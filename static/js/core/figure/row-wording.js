@@ -1,6 +1,6 @@
 /** Describe the highlighted row in a sentence. */
 
-import { finding } from "../compute/attention-row.js";
+import { findingOf } from "../compute/attention-row.js";
 import { highlightIn, reading } from "../store/heatmap-data.js";
 import { two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -19,13 +19,13 @@ import { windowSaid } from "../store/model-part-names.js";
  * @param {import("../store/store.js").Highlight | null} hovered
  * @returns {(string | import("../../lib/render.js").Described)[] | null}
  */
-export function compose({ phrase, t }, page, hovered) {
+export function rowCaption({ phrase, t }, page, hovered) {
   const read = reading(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
   const rowIndex = highlightIn(page, hovered, read).row ?? highlightIn(page, null, read).row;
   if (rowIndex === null || rowIndex >= matrix.rows) return null;
-  const rowFinding = finding(row(matrix, rowIndex));
+  const rowFinding = findingOf(row(matrix, rowIndex));
   const keys =
     "keys" in rowFinding
       ? rowFinding.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))

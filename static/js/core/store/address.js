@@ -33,7 +33,7 @@ export function bind(window, store, initial, options = {}) {
   window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
     writing.cancel();
-    const state = unmoved(store.get().link, merge(initial, read(window, options)));
+    const state = keepUnchanged(store.get().link, merge(initial, read(window, options)));
     store.go(state, "link");
     const { link } = store.get();
     // The state may have been adjusted to what exists.
@@ -47,7 +47,7 @@ export function bind(window, store, initial, options = {}) {
  * @param {State} next
  * @returns {State}
  */
-export function unmoved(present, next) {
+export function keepUnchanged(present, next) {
   const unchangedKeys = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
   return { ...next, ...Object.fromEntries(unchangedKeys.map((key) => [key, present[key]])) };
 }
@@ -81,7 +81,7 @@ export function currentUrl(window) {
 }
 
 /** Whether the page was loaded again, by a reload, Back or Forward. @param {Window} window */
-export const reloaded = ({ performance }) => {
+export const isReload = ({ performance }) => {
   const [load] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
   return load?.type === "reload" || load?.type === "back_forward";
 };

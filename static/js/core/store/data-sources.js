@@ -6,10 +6,10 @@
 import { completed } from "../wire/model.js";
 import { Problem, failure } from "../wire/problem.js";
 import { DEFAULTS, REQUEST_KEYS, merge, stateOfShare } from "./link.js";
-import { departed, heldTile, runOfShare } from "./share-contents.js";
+import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
-import { lacking } from "../wire/tensor-cache.js";
-import { flipped, shownAs } from "./trained-and-changed.js";
+import { missingAddresses } from "../wire/tensor-cache.js";
+import { withOtherRun, shownAs } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { Api, Share } from "../wire/api.js" */
@@ -104,12 +104,12 @@ export function frozen(api, { id, initial, requested = {}, options }) {
     async trace(request, signal) {
       const { select = [] } = /** @type {{select?: string[]}} */ (request);
       const mine = ownShare && runOf({ trace: request }) === runOfShare(ownShare) ? ownShare.trace : null;
-      if (mine && !lacking(mine, select).length) return mine;
+      if (mine && !missingAddresses(mine, select).length) return mine;
       const reply = await ask().trace(toIt(request), signal);
       return mine ? { ...mine, ...extended(mine, reply) } : reply;
     },
     overview: async (request, signal, onProgress) => ask().overview(toIt(request), signal, onProgress),
-    tile: async (request, signal) => (ownShare && heldTile(ownShare, request)) ?? ask().tile(toIt(request), signal),
+    tile: async (request, signal) => (ownShare && tileFromShare(ownShare, request)) ?? ask().tile(toIt(request), signal),
     async answer(question, signal) {
       if ("positions" in question) return server.answer(question, signal);  // it does not need a model
       if (!("trace" in question)) return ask().answer(question, signal);
@@ -144,15 +144,15 @@ const requestOf = (link) => Object.fromEntries(REQUEST_KEYS.map((key) => [key, l
 function placed({ share, answers, link, model, trace, live }) {
   const page = { ...BLANK, share, answers, link, model, trace, live };
   const changed = trace && { of: runOfShare(/** @type {Share} */ (share)), trace, model };
-  const trained = [shownAs(link) === "trained" ? page : flipped(page)].map(ownRun)[0];
+  const trained = [shownAs(link) === "trained" ? page : withOtherRun(page)].map(ownRun)[0];
   const trainedEntry = Object.entries(answers).find(([key, reply]) => !(reply instanceof Problem) && runOf(JSON.parse(key)) === trained);
   const beside = trainedEntry ? { of: trained, trace: /** @type {Trace} */ (trainedEntry[1]), model } : null;
   const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
-  if (departed(page)) return live ? { runs, status: "waiting" } : { runs };
+  if (isDeparted(page)) return live ? { runs, status: "waiting" } : { runs };
   if (ownRun(page) === changed?.of) return { runs };
   // As trained, which the share may not contain.
   if (beside) return { runs, trace: beside.trace };
-  return live ? { runs, status: "waiting" } : { runs, link: flipped(page).link };
+  return live ? { runs, status: "waiting" } : { runs, link: withOtherRun(page).link };
 }
 
 /**

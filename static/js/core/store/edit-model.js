@@ -2,9 +2,9 @@
  * Change the model: each change is a separate entry in the browser's history, so Back undoes it.
  */
 
-import { changeable } from "../wire/attentions.js";
+import { canChangeAttention } from "../wire/attentions.js";
 import { isFixed } from "./share-contents.js";
-import { changes, withSameTarget, linked, plainly, put, isSameChange, toggled, without } from "./interventions.js";
+import { changes, withSameTarget, linkValueOf, plainChange, putChange, isSameChange, toggleChange, withoutChange } from "./interventions.js";
 
 /** @import { Context } from "../figure/types.js" */
 /** @import { Change } from "./interventions.js" */
@@ -27,7 +27,7 @@ export function editModel({ store, t, announce }) {
   function set(next, origin = "chosen") {
     if (JSON.stringify(next) === JSON.stringify(list())) return;
     const { options } = store.get().link;
-    store.go({ interventions: linked(next), options: options.as === "trained" ? { ...options, as: "changed" } : options }, origin);
+    store.go({ interventions: linkValueOf(next), options: options.as === "trained" ? { ...options, as: "changed" } : options }, origin);
   }
 
   return {
@@ -37,7 +37,7 @@ export function editModel({ store, t, announce }) {
      * Whether the model cannot be changed: a share whose model is gone, or a model of which only
      * the weights are known.
      */
-    fixed: () => isFixed(store.get()) || !changeable(store.get().model),
+    fixed: () => isFixed(store.get()) || !canChangeAttention(store.get().model),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */
     currentChange: (change) => withSameTarget(list(), change),
@@ -50,20 +50,20 @@ export function editModel({ store, t, announce }) {
 
     /** @param {Change} change @param {Origin} [origin] */
     put(change, origin) {
-      announce(plainly(change, store.get(), t));
-      set(put(list(), change), origin);
+      announce(plainChange(change, store.get(), t));
+      set(putChange(list(), change), origin);
     },
 
     /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
     remove(change, origin) {
-      announce(t("Undone: {change}", { change: plainly(withSameTarget(list(), change) ?? change, store.get(), t) }));
-      set(without(list(), change), origin);
+      announce(t("Undone: {change}", { change: plainChange(withSameTarget(list(), change) ?? change, store.get(), t) }));
+      set(withoutChange(list(), change), origin);
     },
 
     /** @param {Change} change */
     toggle(change) {
-      announce(plainly(change, store.get(), t));
-      set(toggled(list(), change));
+      announce(plainChange(change, store.get(), t));
+      set(toggleChange(list(), change));
     },
 
     /**
@@ -73,13 +73,13 @@ export function editModel({ store, t, announce }) {
      */
     replace(present, to, origin) {
       const next = list().map((change) => (present.includes(change) ? to(change) : change));
-      for (const change of next) if (change && !list().includes(change)) announce(plainly(change, store.get(), t));
+      for (const change of next) if (change && !list().includes(change)) announce(plainChange(change, store.get(), t));
       set(next.flatMap((change) => change ?? []), origin);
     },
 
     /** @param {number} index  One of the list, whatever it is. */
     drop(index) {
-      announce(t("Undone: {change}", { change: plainly(list()[index], store.get(), t) }));
+      announce(t("Undone: {change}", { change: plainChange(list()[index], store.get(), t) }));
       set(list().filter((_, i) => i !== index));
     },
 

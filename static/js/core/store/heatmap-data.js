@@ -9,11 +9,11 @@ import { outputKind } from "../wire/reply.js";
 import { sinkWeights } from "../compute/computed-tensors.js";
 import { highlightOf } from "./highlight.js";
 import { isChanged } from "./interventions.js";
-import { explained, salient } from "../compute/attention-row.js";
+import { explainedCell, mostSalientRow } from "../compute/attention-row.js";
 import { comparison } from "./comparison.js";
-import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
+import { groupAxis, combine, fold, weightShares, coverOfStrongest } from "../compute/aggregate-attention.js";
 import { memo, together } from "../../lib/memo.js";
-import { isAdded, labels, languages, ofWord, telltale } from "../wire/tokens.js";
+import { isAdded, labels, languages, isWord, informativeKeys } from "../wire/tokens.js";
 import { joined, singles, words } from "../compute/alignment.js";
 
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
@@ -62,7 +62,7 @@ function sinkOf(sinks, axis, pool) {
 }
 
 /** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
-export function choice({ link: { view, options } }) {
+export function heatmapOptions({ link: { view, options } }) {
   if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100 };
   const { pool = "one", words = false, special, top } = options;
   return { pool, words, hides: special === "hide", top: top ?? 100 };
@@ -82,7 +82,7 @@ const READINGS = {};
 export function reading(page) {
   const { trace, link, model } = page;
   if (!trace) return null;
-  const chosen = choice(page);
+  const chosen = heatmapOptions(page);
   const { block, layer, head } = link;
   const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
   const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
@@ -109,8 +109,8 @@ function read(model, link, trace, choice, count) {
   const matrix = combine(planes, choice.pool);
   const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
   const sunk = sinkOf(heads.map((head) => sinkWeights(model, trace, { ...link, head })), rows.axis, choice.pool);
-  const sinks = sunk ?? shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
-  const strongestCells = strongest(matrix, choice.top);
+  const sinks = sunk ?? weightShares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
+  const strongestCells = coverOfStrongest(matrix, choice.top);
   return { choice, matrix, planes, ...strongestCells, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
 }
 
@@ -139,7 +139,7 @@ function language({ tokens, direction }, text) {
  */
 function along(tokens, steps, choice, lang) {
   const groups = choice.words ? words(tokens) : singles(tokens);
-  const visibleAxis = axis(groups, (token) => choice.hides && isAdded(tokens[token]));
+  const visibleAxis = groupAxis(groups, (token) => choice.hides && isAdded(tokens[token]));
   const names = choice.words ? labels(joined(tokens, groups), lang) : [];
   const merged = groups.map((group, i) => {
     const step = steps[group[0]];
@@ -165,7 +165,7 @@ export function highlightIn(page, hovered, { matrix, rows, cols, specials }) {
   const block = blockAt(page);
   const changedRow = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
   const first = changedRow ?? memo(matrix, "first row", () =>
-    salient(matrix, rows.steps.map(ofWord), block.query === block.key && !specials ? telltale(cols.steps) : cols.steps.map(ofWord), block.query === block.key),
+    mostSalientRow(matrix, rows.steps.map(isWord), block.query === block.key && !specials ? informativeKeys(cols.steps) : cols.steps.map(isWord), block.query === block.key),
   );
   return { row: matrix.rows ? first : null, col: null, by };
 }
@@ -216,7 +216,7 @@ function changed(page) {
  */
 export function pairIn(page, hovered, reading) {
   const litCell = highlightIn(page, hovered, reading);
-  return explained(reading.matrix, litCell.row ?? highlightIn(page, null, reading).row ?? 0, litCell.col);
+  return explainedCell(reading.matrix, litCell.row ?? highlightIn(page, null, reading).row ?? 0, litCell.col);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What is highlighted: the row and the column that the whole page describes. */
 
-import { explained, followable, salient, informativeness } from "../compute/attention-row.js";
-import { isAdded, ofWord, specials, telltale } from "../wire/tokens.js";
+import { explainedCell, mostFollowableRow, mostSalientRow, informativeness } from "../compute/attention-row.js";
+import { isAdded, isWord, specialTokens, informativeKeys } from "../wire/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { approximateWeights } from "../compute/head-thumbnails.js";
@@ -39,7 +39,7 @@ export function highlightOf({ link, model, trace, runs, share }, hovered) {
 function firstLook(model, trace, block, matrix) {
   const { query, key } = blockOf(model, block);
   const { rows, cols } = axes(model, trace, block);
-  return salient(matrix, rows.map(ofWord), query === key ? telltale(cols) : cols.map(ofWord), query === key);
+  return mostSalientRow(matrix, rows.map(isWord), query === key ? informativeKeys(cols) : cols.map(isWord), query === key);
 }
 
 /**
@@ -52,8 +52,8 @@ export function example({ link, model, trace }) {
   if (!trace || !matrix) return null;
   const { query, key } = blockOf(model, link.block);
   const { rows, cols } = axes(model, trace, link.block);
-  const words = query === key ? telltale(cols) : cols.map(ofWord);
-  const cell = explained(matrix, followable(matrix, rows.map(ofWord), words, query === key), null);
+  const words = query === key ? informativeKeys(cols) : cols.map(isWord);
+  const cell = explainedCell(matrix, mostFollowableRow(matrix, rows.map(isWord), words, query === key), null);
   return cell && { query: cell.row, key: cell.col };
 }
 
@@ -64,7 +64,7 @@ export function example({ link, model, trace }) {
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number} | null}  null: another block, or it was not measured
  */
-export function aligner(model, { block, view }) {
+export function aligningHead(model, { block, view }) {
   const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
   return best && between(blockOf(model, block)) ? { layer: best.layer, head: best.head } : null;
 }
@@ -76,8 +76,8 @@ export function aligner(model, { block, view }) {
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
  */
-export function opener(trace, model, link) {
-  return aligner(model, link) ?? informative(trace, model, link.block);
+export function openingHead(trace, model, link) {
+  return aligningHead(model, link) ?? informative(trace, model, link.block);
 }
 
 /** @param {Trace} trace @param {import("../wire/model.js").ModelInfo} model @param {string} block */
@@ -85,7 +85,7 @@ function informative(trace, model, block) {
   const { rows, cols } = axes(model, trace, block);
   const self = blockOf(model, block).query === blockOf(model, block).key;
   const special = (/** @type {Step} */ step) => ({ special: isAdded(step.writes) });
-  const keys = self ? specials(cols) : cols.map(special);
+  const keys = self ? specialTokens(cols) : cols.map(special);
   const { layers, heads } = extent(model, block);
   let best = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
@@ -108,6 +108,6 @@ export function pair(page, hovered = null) {
   const matrix = page.trace && attention(page.model, page.trace, page.link);
   if (!matrix) return null;
   const highlight = highlightOf(page, hovered);
-  const cell = explained(matrix, highlight.query ?? highlightOf(page, null).query ?? 0, highlight.key);
+  const cell = explainedCell(matrix, highlight.query ?? highlightOf(page, null).query ?? 0, highlight.key);
   return cell && { query: cell.row, key: cell.col };
 }

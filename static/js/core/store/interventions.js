@@ -5,9 +5,9 @@
 
 import { keyOf } from "./view-requests.js";
 import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/attentions.js";
-import { inForce } from "../wire/request.js";
-import { numbered, sides } from "../wire/tokens.js";
-import { atRows, networks, ofFeatures, placeOfChange } from "./model-part-names.js";
+import { changesInForce } from "../wire/request.js";
+import { numberedWord, traceLabels } from "../wire/tokens.js";
+import { changeAtRows, networks, featureChange, placeOfChange } from "./model-part-names.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { State } from "./link.js" */
@@ -76,18 +76,18 @@ export function withSameTarget(list, change) {
  * @param {Change} change  replaces the one with the same target; otherwise appended
  * @returns {Change[]}
  */
-export function put(list, change) {
+export function putChange(list, change) {
   const index = list.findIndex((entry) => slot(entry) === slot(change));
   return index < 0 ? [...list, change] : list.map((entry, i) => (i === index ? change : entry));
 }
 
 /** @param {Change[]} list @param {Change} change @returns {Change[]}  without the one about the same */
-export const without = (list, change) => list.filter((entry) => slot(entry) !== slot(change));
+export const withoutChange = (list, change) => list.filter((entry) => slot(entry) !== slot(change));
 
 /** @param {Change[]} list @param {Change} change  On, or off where just this is on already. */
-export function toggled(list, change) {
+export function toggleChange(list, change) {
   const present = withSameTarget(list, change);
-  return present && isSameChange(present, change) ? without(list, change) : put(list, change);
+  return present && isSameChange(present, change) ? withoutChange(list, change) : putChange(list, change);
 }
 
 /** @param {Change} a @param {Change} b */
@@ -96,10 +96,10 @@ export const isSameChange = (a, b) => key(a) === key(b);
 const key = ({ at: address, head = null, heads = null, rows = null, units = null, do: effect }) => keyOf(/** @type {any} */ ({ at: address, head, heads, rows, units, do: effect }));
 
 /** @param {Change[]} list  As a link holds it: nothing where there are none. */
-export const linked = (list) => (list.length ? list : null);
+export const linkValueOf = (list) => (list.length ? list : null);
 
 /** @param {Change} change @param {Translate} t @param {Page["model"]} model @returns {Worded} */
-export function worded(change, t, model) {
+export function changeWording(change, t, model) {
   const kind = kindOf(change);
   const { at: address } = change ?? {};
   const value = change?.do?.[kind];
@@ -110,10 +110,10 @@ export function worded(change, t, model) {
   const several = () => ({ words: t("{place}: {count} edges cut"), values: { place: place(), count: String(value.length) } });
   /** @type {Record<string, () => Worded>} */
   const wordings = {
-    zero: () => (over ? { words: t("{place}: off"), values: { place: place() } } : ofFeatures(change, t, model)),
-    scale: () => ofFeatures(change, t, model),
-    fill: () => ofFeatures(change, t, model),
-    add: () => ofFeatures(change, t, model),
+    zero: () => (over ? { words: t("{place}: off"), values: { place: place() } } : featureChange(change, t, model)),
+    scale: () => featureChange(change, t, model),
+    fill: () => featureChange(change, t, model),
+    add: () => featureChange(change, t, model),
     uniform: () => ({ words: t("{place}: uniform"), values: { place: place() } }),
     mean: () => ({ words: t("{place}: its mean"), values: { place: place() } }),
     freeze: () => ({ words: t("{place}: the pattern of “{sentence}”"), values: { place: place(), sentence: String(value?.source ?? "") } }),
@@ -131,7 +131,7 @@ export function worded(change, t, model) {
     drop: () => dropped(address, t, model),
   };
   if (!wordings[kind] || typeof address !== "string") return { words: t("a change that cannot be read"), values: {} };
-  return atRows(wordings[kind](), change, t, model);
+  return changeAtRows(wordings[kind](), change, t, model);
 }
 
 /** @param {string} address @param {Translate} t @param {Page["model"]} model @returns {Worded} */
@@ -202,7 +202,7 @@ export function pathEndName({ at: address, head = null }, t, model) {
  */
 export function labelOf(trace, { side, index, written }) {
   if (!trace) return null;
-  const all = sides(trace);
+  const all = traceLabels(trace);
   return (written ? all.written : (all.texts[side] ?? []))[index] ?? null;
 }
 
@@ -212,13 +212,13 @@ export function labelOf(trace, { side, index, written }) {
  * @param {Pick<Page, "trace" | "model">} page
  * @param {Translate} t
  */
-export function plainly(change, { trace, model }, t) {
-  const { words, values } = worded(change, t, model);
+export function plainChange(change, { trace, model }, t) {
+  const { words, values } = changeWording(change, t, model);
   return words.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     if (typeof value === "string") return value;
     const label = labelOf(trace, value);
-    return label ? numbered(label) : t("token {n}", { n: Number(value.index) + 1 });
+    return label ? numberedWord(label) : t("token {n}", { n: Number(value.index) + 1 });
   });
 }
 
@@ -227,7 +227,7 @@ export function plainly(change, { trace, model }, t) {
  * @param {{field: string} | null} problem
  * @returns {number | null}  its index; −1: all of them; null: none
  */
-export function blamed(problem) {
+export function blamedIndex(problem) {
   const match = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
   return match ? Number(match[1] ?? -1) : null;
 }
@@ -239,7 +239,7 @@ export function blamed(problem) {
  */
 export function isOff({ link, model }, head = link) {
   const address = placeAt(model, { block: link.block, layer: head.layer });
-  return changes({ interventions: inForce(link) }).some((change) => change?.do === "zero" && change.at === address && !change.rows && isOf(change, head.head));
+  return changes({ interventions: changesInForce(link) }).some((change) => change?.do === "zero" && change.at === address && !change.rows && isOf(change, head.head));
 }
 
 /**
@@ -248,7 +248,7 @@ export function isOff({ link, model }, head = link) {
  * @param {string} address  an attention
  * @param {number} head
  */
-export function touches(list, address, head) {
+export function touchesHead(list, address, head) {
   return list.some((change) => (change?.at === address || String(change?.at).startsWith(`${address}.`)) && change.do !== "drop" && isOf(change, head));
 }
 

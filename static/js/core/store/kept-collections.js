@@ -28,7 +28,7 @@ export function forget(id) {
 }
 
 /** @param {string} id @returns {Draft | null} */
-export function draft(id) {
+export function readDraft(id) {
   const stored = keptDocument(draftOf(id));
   return stored?.version > 0 && Array.isArray(stored.document?.items) ? stored : null;
 }
@@ -46,20 +46,20 @@ export async function append(api, { id, key }, item) {
   const collection = await api.readCollection(id);
   const changed = await api.changeCollection(id, { ...collection, items: [...collection.items, item] }, key, collection.version);
   remember({ id, key, title: changed.title });
-  const unsaved = draft(id);
+  const unsaved = readDraft(id);
   if (unsaved?.version !== collection.version) return;
   const { document } = unsaved;
   keepDraft(id, { version: changed.version, document: { ...document, items: [...document.items, item] } });
 }
 
 /** @param {Document} a @param {Document} b */
-export const sameDocument = (a, b) => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
+export const sameDocument = (a, b) => JSON.stringify(documentFields(a)) === JSON.stringify(documentFields(b));
 
 /** What is sent and kept of a collection. @param {Document} document @returns {Document} */
-export const plain = ({ title, note, items }) => ({ title, note, items: items.map(({ link, title, note }) => ({ link, title, note })) });
+export const documentFields = ({ title, note, items }) => ({ title, note, items: items.map(({ link, title, note }) => ({ link, title, note })) });
 
 /** @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]}  with one element at another place */
-export function moved(list, from, to) {
+export function moveItem(list, from, to) {
   const remaining = list.filter((_, i) => i !== from);
   return [...remaining.slice(0, to), list[from], ...remaining.slice(to)];
 }

@@ -4,8 +4,8 @@
  */
 
 import { blockOf, blocks, extent } from "../wire/attentions.js";
-import { inForce } from "../wire/request.js";
-import { runOfLink, remembered } from "./trained-and-changed.js";
+import { changesInForce } from "../wire/request.js";
+import { runOfLink, withRemembered } from "./trained-and-changed.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Options } from "./options.js" */
@@ -174,7 +174,7 @@ export function format(state, options = {}) {
     if (!ALWAYS.has(key) && value === DEFAULTS[key]) continue;
     params.set(key, value === true ? "1" : asText(value));
   }
-  for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
+  for (const [name, words] of Object.entries(chosenOptions(state, options))) params.set(name, words);
   if (state.source.length <= LONGEST) return params.toString();
   params.delete("source");
   return `${params}#${new URLSearchParams({ source: state.source })}`;
@@ -185,7 +185,7 @@ export function format(state, options = {}) {
  * @param {Options} options
  * @returns {Record<string, string>}  the options that differ from their defaults, as text
  */
-export function chosen(state, options) {
+export function chosenOptions(state, options) {
   const entries = Object.entries(options)
     .filter(([name, { initial }]) => (state.options[name] ?? initial) !== initial)
     .map(([name, { write }]) => [name, write(state.options[name])]);
@@ -205,14 +205,14 @@ export function chosen(state, options) {
  * @param {(page: Page) => string} [opens]  the view that opens if the link's view is not offered
  * @returns {import("./store.js").Settle}
  */
-export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
+export function createSettler(viewOf = () => ({}), opens = ({ link }) => link.view) {
   return (next, previous) => {
     const page = opened(next, previous, opens);
     const requestedPage = requested(page, previous);
     const link = fitted(requestedPage, viewOf);
     const settled = link === page.link ? requestedPage : { ...requestedPage, link };
     const { settle } = viewOf(link.view);
-    return remembered(settle ? { ...settled, link: settle(settled, previous) } : settled);
+    return withRemembered(settle ? { ...settled, link: settle(settled, previous) } : settled);
   };
 }
 
@@ -242,7 +242,7 @@ function opened(page, previous, opens) {
  * @returns {Page}
  */
 function requested(page, previous) {
-  const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]) || inForce(page.link) !== inForce(previous.link);
+  const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]) || changesInForce(page.link) !== changesInForce(previous.link);
   if (!asks || page.trace !== previous.trace) return page;
   if (!page.link.source.trim()) return { ...page, status: "empty", problem: null };
   const run = runOfLink(page);
@@ -256,7 +256,7 @@ function requested(page, previous) {
  */
 function fitted({ link, model, trace, status }, viewOf) {
   if (!model) return link;
-  if (status === "ready" && trace) return withoutLostPin(nearest(link, model, viewOf), model, trace);
+  if (status === "ready" && trace) return withoutLostPin(fittedLink(link, model, viewOf), model, trace);
   return blocks(model).some(({ id }) => id === link.block) ? suited(link, model, viewOf(link.view)) : link;
 }
 
@@ -274,7 +274,7 @@ export const modelOfLink = ({ link, model, models, status }) => (status === "rea
  * @param {Views} [viewOf]
  * @returns {State}
  */
-export function nearest(link, model, viewOf = () => ({})) {
+export function fittedLink(link, model, viewOf = () => ({})) {
   const moved = suited(link, model, viewOf(link.view));
   const { layers, heads } = extent(model, moved.block);
   const [layer, head] = [Math.min(link.layer, layers - 1), Math.min(link.head, heads - 1)];

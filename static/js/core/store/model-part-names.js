@@ -77,7 +77,7 @@ export function sublayerName(model, address, t) {
  * @param {Translate} t
  * @returns {Record<string, string>}
  */
-export const readers = (model, t) =>
+export const readingStacks = (model, t) =>
   Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(within(model, text).stack, t)]));
 
 /** Whether the sums of its layers are known, so that whole sublayers can be changed. @param {Model} model */
@@ -139,7 +139,7 @@ function headName(model, address, n, t) {
 const LANGUAGE = "language";
 
 /** @param {ModelInfo[]} models @returns {{task: string | null, models: ModelInfo[]}[]}  in the order in which they are served */
-export function grouped(models) {
+export function modelsByTask(models) {
   const tasks = [...new Set(models.map(taskOf))];
   return tasks.map((task) => ({ task, models: models.filter((model) => taskOf(model) === task) }));
 }
@@ -148,13 +148,13 @@ export function grouped(models) {
 export const taskOf = ({ zoo, directions }) => zoo?.task ?? (directions?.length === 0 ? LANGUAGE : null);
 
 /** @param {Translate} t @param {string | null} task */
-export function headed(t, task) {
+export function taskHeading(t, task) {
   if (task === LANGUAGE) return t("Language models");
   return task ? taskName(t, task) : t("Translation");
 }
 
 /** A short description of a model. @param {Translate} t @param {ModelInfo} model */
-export function called(t, { name, zoo }) {
+export function modelLabel(t, { name, zoo }) {
   return zoo ? `${taskName(t, zoo.task)}: ${changedName(t, zoo.changed)}` : name;
 }
 
@@ -184,7 +184,7 @@ export function placeOfChange({ at: address, head = null, heads = null, do: effe
 }
 
 /** Zeros, a factor, one value or an added vector. @param {Change} change @param {Translate} t @param {PageModel} model @returns {Worded} */
-export function ofFeatures(change, t, model) {
+export function featureChange(change, t, model) {
   const place = partOf(change, t, model);
   const { scale, fill, add } = change.do ?? {};
   if (scale !== undefined) return { words: t("{place}: ×{number}"), values: { place, number: String(scale) } };
@@ -233,7 +233,7 @@ function partOf({ at: address, head = null, heads = null, units = null }, t, mod
  * @param {PageModel} model
  * @returns {Worded}
  */
-export function atRows(change, { at: address, rows = null }, t, model) {
+export function changeAtRows(change, { at: address, rows = null }, t, model) {
   if (!Array.isArray(rows)) return change;
   const text = change.words.replace(/\{(\w+)\}/g, (_, name) => String(change.values[name]));
   if (rows.length !== 1) return { words: t("{change}, only at {count} tokens"), values: { change: text, count: String(rows.length) } };

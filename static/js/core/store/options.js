@@ -14,7 +14,7 @@
 /** @typedef {Record<string, any>} Choices  a value for each option */
 
 /** @param {boolean} [initial] @returns {Option<boolean>} */
-export const flag = (initial = false) => ({
+export const flagOption = (initial = false) => ({
   initial,
   read: (text) => (text === "1" ? true : text === "0" ? false : null),
   write: (value) => (value ? "1" : "0"),
@@ -25,7 +25,7 @@ export const flag = (initial = false) => ({
  * @param {...string} values
  * @returns {Option<string | null>}
  */
-export const some = (...values) => ({ ...choice(...values), initial: null, write: String });
+export const optionalChoice = (...values) => ({ ...choice(...values), initial: null, write: String });
 
 /** @param {...string} values  the first is the initial one @returns {Option<string>} */
 export const choice = (...values) => ({
@@ -51,36 +51,36 @@ export const whole = (low, high, initial = null) => ({
 });
 
 /** Integers, as "0,3,5"; "" is the empty list. @returns {Option<number[] | null>} */
-export const list = () => ({
+export const listOption = () => ({
   initial: null,
   read: (text) => (/^(\d{1,4}(,\d{1,4})*)?$/.test(text) ? text.split(",").filter(Boolean).map(Number) : null),
   write: (value) => (value ?? []).join(","),
 });
 
 /** @param {string} [initial] @returns {Option<string>} */
-export const text = (initial = "") => ({ initial, read: (words) => words, write: (words) => words });
+export const textOption = (initial = "") => ({ initial, read: (words) => words, write: (words) => words });
 
 /** The name of something, or null, which the view interprets. @returns {Option<string | null>} */
-export const named = () => ({ initial: null, read: (words) => words || null, write: (name) => name ?? "" });
+export const nameOption = () => ({ initial: null, read: (words) => words || null, write: (name) => name ?? "" });
 
 /** Options with the same meaning in every view that has them. */
 export const SHARED = Object.freeze({
   scale: choice("linear", "log"),
   special: choice("show", "hide"),
-  words: flag(),
+  words: flagOption(),
 });
 
 /**
  * Options of the page itself; `as`: which run of a changed model is shown, `screen`: whether the page
  * is a room's second screen.
  */
-export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flag(), screen: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
+export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flagOption(), screen: flagOption(), opening: flagOption(), glosses: flagOption(true), tour: whole(1, 6) });
 
 /** Options of a reader's own page: not presented in a room, and not changed by what is. */
 export const READER_OPTIONS = Object.freeze(["projector", "screen", "opening", "tour"]);
 
 /** @param {Choices} options @returns {[own: Choices, shown: Choices]}  the reader's own, and the rest */
-export function apart(options) {
+export function splitOptions(options) {
   const entries = Object.entries(options);
   const isOwn = (/** @type {[string, any]} */ [name]) => READER_OPTIONS.includes(name);
   return [Object.fromEntries(entries.filter(isOwn)), Object.fromEntries(entries.filter((entry) => !isOwn(entry)))];

@@ -5,7 +5,7 @@
 
 import { blockOf } from "../wire/attentions.js";
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
-import { requestBody, inForce, request, texts } from "../wire/request.js";
+import { requestBody, changesInForce, request, textsOf } from "../wire/request.js";
 
 /** @import { Trace } from "../wire/wire.js" */
 /** @import { ModelInfo } from "../wire/model.js" */
@@ -45,7 +45,7 @@ export const moreOf = (source, { model, link, trace }, needs, signal, onProgress
 async function overviewOf(source, model, link, signal, onProgress) {
   const select = blockOf(model, link.block).rows.map(({ place }) => place);
   const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL, dtype: "uint8" }, signal, onProgress);
-  return overviewTrace(reply, texts(model, link));
+  return overviewTrace(reply, textsOf(model, link));
 }
 
 /**
@@ -55,5 +55,5 @@ async function overviewOf(source, model, link, signal, onProgress) {
  */
 export function longRequest(model, link) {
   const { source, target, direction, decode, chat, model: id } = link;
-  return requestBody(model, { source, target, direction, decode, chat, model: id, interventions: inForce(link) });
+  return requestBody(model, { source, target, direction, decode, chat, model: id, interventions: changesInForce(link) });
 }

@@ -6,16 +6,16 @@
 import { thumbnailWeights } from "../compute/head-thumbnails.js";
 import { isLong } from "../wire/long-texts.js";
 import { Problem } from "../wire/problem.js";
-import { inForce, request } from "../wire/request.js";
+import { changesInForce, request } from "../wire/request.js";
 import { createAsker, pause } from "../wire/connection.js";
-import { joined, lacking, size } from "../wire/tensor-cache.js";
-import { aligner, opener } from "./highlight.js";
+import { withTensors, missingAddresses, size } from "../wire/tensor-cache.js";
+import { aligningHead, openingHead } from "./highlight.js";
 import { isChanged } from "./interventions.js";
-import { REQUEST_KEYS, nearest } from "./link.js";
+import { REQUEST_KEYS, fittedLink } from "./link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
-import { answerFromShare, heldParameters } from "./share-contents.js";
-import { flipped, otherOf, traceOfQuestion, shownAs } from "./trained-and-changed.js";
-import { contained, keyOf, ownRun, runOf } from "./view-requests.js";
+import { answerFromShare, parametersFromShare } from "./share-contents.js";
+import { withOtherRun, otherRunPage, traceOfQuestion, shownAs } from "./trained-and-changed.js";
+import { containedAnswer, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Page, Store } from "./store.js" */
@@ -70,7 +70,7 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
       const frozen = {};
       for (const [key, question] of questions) {
         if (answers[key] || open.has(key)) continue;
-        const knownAnswer = answerFromShare(page, question) ?? heldParameters(page, question) ?? traceOfQuestion(page, question) ?? contained(answers, question);
+        const knownAnswer = answerFromShare(page, question) ?? parametersFromShare(page, question) ?? traceOfQuestion(page, question) ?? containedAnswer(answers, question);
         if (knownAnswer) frozen[key] = knownAnswer;
         else if (!awaited(question)) void ask(question, key);
       }
@@ -161,7 +161,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     if (reply instanceof Problem) return store.set({ status: "failed", problem: reply });
     const { model, trace } = reply;
     const link = { ...fit(store.get(), model), view: store.get().link.view };
-    const opening = free && opener(trace, model, link);
+    const opening = free && openingHead(trace, model, link);
     free = false;
     store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
   }
@@ -186,9 +186,9 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
    */
   const fit = (page, model) => {
     const opens = (/** @type {Page["link"]} */ link) => wishes.opens?.({ ...page, model, link }) ?? link.view;
-    const link = nearest({ ...page.link, view: opens(page.link) }, model, wishes.viewOf);
+    const link = fittedLink({ ...page.link, view: opens(page.link) }, model, wishes.viewOf);
     const view = opens(link);  // a view may not be offered for the place that was found
-    return view === link.view ? link : nearest({ ...link, view }, model, wishes.viewOf);
+    return view === link.view ? link : fittedLink({ ...link, view }, model, wishes.viewOf);
   };
 
   /** @param {AbortSignal} signal */
@@ -201,7 +201,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
     const fitted = fit(store.get(), model);
-    const alignedHead = free ? aligner(model, fitted) : null;
+    const alignedHead = free ? aligningHead(model, fitted) : null;
     const link = { ...fitted, ...alignedHead };
     const { trace: currentTrace } = store.get();
     const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(currentTrace) ? null : currentTrace });
@@ -227,7 +227,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   // A changed request sets the status to "waiting"; an opened share brings its own trace.
   const unsubscribes = [
     store.subscribe(
-      ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
+      ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), changesInForce(link)],
       ({ status, link }, { link: before }, origin) => {
         // Another model's heads are not this one's.
         if (origin === "chosen" && link.model !== before.model) free = true;
@@ -314,7 +314,7 @@ function bindTensors(store, source, needs) {
     const page = store.get();
     const { trace: currentTrace, status } = page;
     if (!currentTrace || status !== "ready") return;
-    const missing = lacking(currentTrace, needs(page));
+    const missing = missingAddresses(currentTrace, needs(page));
     if (!missing.length) {
       if (!page.problem) return;
       stop();
@@ -326,14 +326,14 @@ function bindTensors(store, source, needs) {
     const addition = await asker.ask(async (signal) => {
       store.set({ problem: null });
       const answer = await watched(store, signal, (onProgress) => moreOf(source, { ...page, trace: currentTrace }, missing, signal, onProgress));
-      if (lacking(answer, missing).length) throw new Problem("garbled");
+      if (missingAddresses(answer, missing).length) throw new Problem("garbled");
       return answer;
     }, fails);
     const now = store.get();
     if (addition === null || now.trace?.id !== currentTrace.id) return;
     // If a share lacks them, the page says so (workspace/missing-from-share.js); the trace stays.
     if (addition instanceof Problem) return addition.kind === "frozen" ? undefined : fails(addition);
-    store.set({ trace: joined(now.trace, addition, needs(now)) });
+    store.set({ trace: withTensors(now.trace, addition, needs(now)) });
   }
 
   /** @param {Problem} problem */
@@ -361,12 +361,12 @@ function bindOther(store, source, { needs, flips = () => true, pairs = () => fal
   async function follow() {
     const page = store.get();
     const { trace, status, link, model } = page;
-    if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || lacking(trace, needs(page)).length) return;
+    if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || missingAddresses(trace, needs(page)).length) return;
     if (source.pace?.busy() && !pairs()) return;
-    const otherPage = flipped(page);
+    const otherPage = withOtherRun(page);
     const of = ownRun(otherPage);
-    const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;
-    const missing = present ? lacking(present.trace, needs(otherPage)) : needs(otherPage);
+    const present = otherRunPage(page)?.status === "ready" ? otherRunPage(page) : null;
+    const missing = present ? missingAddresses(present.trace, needs(otherPage)) : needs(otherPage);
     const question = `${of} ${missing}`;
     if ((present && !missing.length) || question === lastQuestion) return;
     [lastQuestion, awaited] = [question, of];
@@ -377,7 +377,7 @@ function bindOther(store, source, { needs, flips = () => true, pairs = () => fal
     // Questions that waited for it are now requested separately.
     if (reply instanceof Problem) return store.set({ runs: { ...runs } });
     const as = shownAs(otherPage.link);
-    const merged = runs[as]?.of === of ? joined(runs[as].trace, reply, needs(otherPage)) : reply;
+    const merged = runs[as]?.of === of ? withTensors(runs[as].trace, reply, needs(otherPage)) : reply;
     store.set({ runs: { ...runs, [as]: { of, trace: merged, model } } });
   }
 

@@ -3,15 +3,15 @@
  * the model.
  */
 
-import { blocks, nexts } from "../wire/attentions.js";
-import { lacking, whole } from "../wire/tensor-cache.js";
+import { blocks, candidateTensors } from "../wire/attentions.js";
+import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";
-import { DEFAULTS, chosen, merge, stateOfShare } from "./link.js";
+import { DEFAULTS, chosenOptions, merge, stateOfShare } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { longRequest } from "./run-request.js";
-import { contained, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
+import { containedAnswer, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */
@@ -36,7 +36,7 @@ export const runOfShare = (share) =>
 const runHere = (page) => runOf(traced(page, { select: [], interventions: page.link.interventions }));
 
 /** Whether the reader has changed the request of a share. @param {Page} page */
-export const departed = (page) => page.share !== null && runHere(page) !== runOfShare(page.share);
+export const isDeparted = (page) => page.share !== null && runHere(page) !== runOfShare(page.share);
 
 /**
  * Whether the request cannot be changed: in a share whose model is no longer served.
@@ -51,7 +51,7 @@ export const isFixed = ({ share, live }) => share !== null && !live;
  */
 export function stateOf({ model, link }, options) {
   const { options: _, ...keys } = link;
-  return requestBody(model, { ...keys, ...chosen(link, options) });
+  return requestBody(model, { ...keys, ...chosenOptions(link, options) });
 }
 
 /**
@@ -96,7 +96,7 @@ export function answerFromShare(page, question) {
  * @param {Question} question
  * @returns {Tensors | null}  null: not all of them were frozen
  */
-export function heldParameters({ share, answers }, question) {
+export function parametersFromShare({ share, answers }, question) {
   if (!share || !("parameters" in question)) return null;
   const { model, select } = question.parameters;
   for (const frozenQuestion of share.asks) {
@@ -113,7 +113,7 @@ export function heldParameters({ share, answers }, question) {
  * @param {object} request  as the API takes it
  * @returns {import("../wire/wire.js").Tensor | null}  null: not in the share
  */
-export function heldTile({ trace, model, state }, request) {
+export function tileFromShare({ trace, model, state }, request) {
   const { at: address, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
   const { model: _, ...ownRequest } = longRequest(model, merge(DEFAULTS, stateOfShare(state)));
   if ((of ?? model.id) !== model.id || JSON.stringify(ownRequest) !== JSON.stringify(run)) return null;
@@ -125,9 +125,9 @@ export function heldTile({ trace, model, state }, request) {
  * @param {Page} page
  * @param {Pick<ViewNeeds, "needs">} view
  */
-export function missing(page, view) {
+export function isMissingFromShare(page, view) {
   const { share, live, trace } = page;
-  return Boolean(share && !live && trace && !isLong(trace) && lacking(trace, view.needs(page)).length);
+  return Boolean(share && !live && trace && !isLong(trace) && missingAddresses(trace, view.needs(page)).length);
 }
 
 /**
@@ -136,19 +136,19 @@ export function missing(page, view) {
  * @param {Page} page
  * @param {import("../figure/types.js").View[]} views
  */
-export function sufficient(page, views) {
+export function viewsInShare(page, views) {
   return views.filter(
     ({ needs, asks, live, blocks: suits = () => true }) =>
       !live &&
       blocks(page.model).some(suits) &&
-      !lacking(page.trace, needs(page)).length &&
-      (asks?.(page) ?? []).every((question) => isHeld(page, question)),
+      !missingAddresses(page.trace, needs(page)).length &&
+      (asks?.(page) ?? []).every((question) => isInShare(page, question)),
   );
 }
 
 /** Whether a share has the reply to a question. @param {Page} page @param {Question} question */
-export const isHeld = (page, question) =>
-  Boolean(page.answers[keyOf(question)] ?? answerFromShare(page, question) ?? heldParameters(page, question) ?? contained(page.answers, question));
+export const isInShare = (page, question) =>
+  Boolean(page.answers[keyOf(question)] ?? answerFromShare(page, question) ?? parametersFromShare(page, question) ?? containedAnswer(page.answers, question));
 
 /** Whether a share has replies of a question's run, or can get them. @param {Page} page @param {Question} question */
 export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.answers).some((key) => isOfRun(key, runOf(question)));
@@ -170,8 +170,8 @@ function inTrace(model, run, question) {
 
 /** @param {Page["model"]} model @param {string} address  of a tensor, or a pattern; every share has all summaries */
 function isAlwaysRecorded(model, address) {
-  const name = whole(address);
-  return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
+  const name = wholeTensorName(address);
+  return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || candidateTensors(model).includes(name);
 }
 
 /** @param {string} pattern  with "*" as a wildcard */

@@ -5,7 +5,7 @@
  * several figures.
  */
 
-import { settler } from "./link.js";
+import { createSettler } from "./link.js";
 
 /** @import { State } from "./link.js" */
 /** @import { Trace } from "../wire/wire.js" */
@@ -86,7 +86,7 @@ export const BLANK = Object.freeze({
  * @param {State} link
  * @param {Settle} [settle]  computes the consequences of a change before listeners are called
  */
-export function createStore(link, settle = settler()) {
+export function createStore(link, settle = createSettler()) {
   /** @type {Page} */
   const blank = { ...BLANK, link };
   const current = createDelivery(settle(blank, blank));

@@ -4,7 +4,7 @@
  */
 
 import { blockAt } from "../wire/attentions.js";
-import { inForce } from "../wire/request.js";
+import { changesInForce } from "../wire/request.js";
 import { isChanged } from "./interventions.js";
 import { memo, together } from "../../lib/memo.js";
 import { ownRun, runOf } from "./view-requests.js";
@@ -22,14 +22,14 @@ import { ownRun, runOf } from "./view-requests.js";
  * @param {Pick<State, "interventions" | "options">} link
  * @returns {RunKind}
  */
-export const shownAs = (link) => (isChanged({ interventions: inForce(link) }) ? "changed" : "trained");
+export const shownAs = (link) => (isChanged({ interventions: changesInForce(link) }) ? "changed" : "trained");
 
 /**
  * The page with a link to the other run and the current trace.
  * @param {Page} page
  * @returns {Page}
  */
-export function flipped(page) {
+export function withOtherRun(page) {
   const { link } = page;
   const as = shownAs(link) === "changed" ? "trained" : "changed";
   return { ...page, link: memo(link, as, () => ({ ...link, options: { ...link.options, as } })) };
@@ -60,7 +60,7 @@ export function traceOfQuestion({ runs }, question) {
 }
 
 /** Remember the page's trace among its runs. @param {Page} page @returns {Page} */
-export function remembered(page) {
+export function withRemembered(page) {
   const { status, trace, model, link, runs } = page;
   const as = shownAs(link);
   if (status !== "ready" || !trace || runs[as]?.trace === trace) return page;
@@ -72,9 +72,9 @@ export function remembered(page) {
  * @param {Page} page
  * @returns {Page | null}  null: the model is not changed, or the run is not loaded yet
  */
-export function otherOf(page) {
+export function otherRunPage(page) {
   if (!isChanged(page.link)) return null;
-  const otherPage = flipped(page);
+  const otherPage = withOtherRun(page);
   const run = page.runs[shownAs(otherPage.link)];
   if (!run) return null;
   const { trace } = run;
@@ -121,7 +121,7 @@ export function storeOf(store, run) {
   /** @param {Page} page */
   const pageOfRun = (page) => {
     const as = run();
-    return as === null || as === shownAs(page.link) ? page : (otherOf(page) ?? page);
+    return as === null || as === shownAs(page.link) ? page : (otherRunPage(page) ?? page);
   };
   return {
     ...store,

@@ -3,7 +3,7 @@
  * questions are sent once, and the answer is in the store under the question's key.
  */
 
-import { requestBody, inForce } from "../wire/request.js";
+import { requestBody, changesInForce } from "../wire/request.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Problem } from "../wire/problem.js" */
@@ -48,7 +48,7 @@ export function answer(page, question) {
  */
 export function traced({ model, link }, changes) {
   const { source, model: id, direction, target, decode, pad_to, chat } = link;
-  const interventions = inForce(link);
+  const interventions = changesInForce(link);
   return { trace: requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
 }
 
@@ -88,7 +88,7 @@ export function encoding({ variant = "sinusoidal", length, d_model }) {
  * @param {Question} question
  * @returns {Trace | null}
  */
-export function contained(answers, question) {
+export function containedAnswer(answers, question) {
   if (!("trace" in question)) return null;
   const { select, summarise, dtype } = /** @type {{select: string[], summarise?: string[], dtype?: string}} */ (question.trace);
   if (summarise || dtype) return null;

@@ -1,9 +1,9 @@
 /** Which attentions a model has, and what their rows and columns are, read from its table. */
 
 import { memo } from "../../lib/memo.js";
-import { summary } from "./tensor-cache.js";
+import { summaryAddress } from "./tensor-cache.js";
 import { plane } from "./wire.js";
-import { plainStep, sides } from "./tokens.js";
+import { plainStep, traceLabels } from "./tokens.js";
 
 /** @import { AttentionInfo } from "./schemas.d.ts" */
 /** @import { Trace, Matrix } from "./wire.js" */
@@ -60,10 +60,10 @@ export function blockOf(model, id) {
 export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
 
 /** Whether its attention can be changed. @param {Model} model */
-export const changeable = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
+export const canChangeAttention = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
 
 /** Whether its rows predict the next token of a single text. @param {Pick<Block, "predicts" | "writes" | "rows">} block */
-export const continuing = ({ predicts, writes, rows }) => predicts && !writes && rows.some(({ mask }) => rules(mask).includes("causal"));
+export const predictsNextToken = ({ predicts, writes, rows }) => predicts && !writes && rows.some(({ mask }) => rules(mask).includes("causal"));
 
 /** Whether it connects two texts. @param {Pick<Block, "query" | "key">} block */
 export const between = ({ query, key }) => query !== key;
@@ -75,7 +75,7 @@ export const across = (model) => blocks(model).find(between) ?? NONE;
 export const within = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
 
 /** @param {Model} model @returns {Block}  whose rows write tokens */
-export const writing = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
+export const writingBlock = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
 
 /** @param {Model} model @returns {Block}  the last one whose rows predict tokens */
 export const predicting = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
@@ -85,7 +85,7 @@ export const predicting = (model) => blocks(model).findLast(({ predicts }) => pr
  * @param {Model} model
  * @returns {string[]} names of tensors
  */
-export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack || predicting(model).stack}.${name}`);
+export const candidateTensors = (model) => ["probabilities", "candidates"].map((name) => `${writingBlock(model).stack || predicting(model).stack}.${name}`);
 
 /** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
 export const stacked = (model, stack) => blocks(model).filter((block) => block.stack === stack);
@@ -126,7 +126,7 @@ export function place(model, { block, layer }, tensor) {
  * @param {string} block
  * @returns {string[]}  addresses of the summaries of its heads
  */
-export const summaries = (model, block) => blockOf(model, block).rows.map(({ place }) => summary(place));
+export const summaries = (model, block) => blockOf(model, block).rows.map(({ place }) => summaryAddress(place));
 
 /**
  * The first layer with the same mask rule: layers with the same rule share one mask.
@@ -158,12 +158,12 @@ export function axes(model, trace, block) {
 
 /** @param {Pick<Block, "query" | "key" | "writes">} block @param {Trace} trace @returns {{rows: Step[], cols: Step[]}} */
 function named({ query, key, writes }, trace) {
-  const { texts, written } = sides(trace);
+  const { texts, written } = traceLabels(trace);
   const queryTokens = texts[query] ?? [];
   const rows = queryTokens.map((reads, i) =>
-    writes && i < written.length ? { reads, writes: written[i] } : alone(reads),
+    writes && i < written.length ? { reads, writes: written[i] } : singleStep(reads),
   );
-  return { rows, cols: (texts[key] ?? []).map(alone) };
+  return { rows, cols: (texts[key] ?? []).map(singleStep) };
 }
 
 /**
@@ -174,12 +174,12 @@ function named({ query, key, writes }, trace) {
  * @returns {Step[]}
  */
 export function positionedSteps(model, trace, block) {
-  const labels = sides(trace).texts[blockOf(model, block).query] ?? [];
+  const labels = traceLabels(trace).texts[blockOf(model, block).query] ?? [];
   return labels.map((label, position) => ({ reads: null, writes: label, position }));
 }
 
 /** @param {import("./tokens.js").Label} label @returns {Step} */
-export const alone = (label) => ({ reads: null, writes: label });
+export const singleStep = (label) => ({ reads: null, writes: label });
 
 /**
  * The labels of an axis as plain text.
@@ -205,7 +205,7 @@ export function attention(model, trace, state) {
   const mask = trace.tensors[place(model, state, "mask")];
   return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
     const matrix = plane(weights, { head: state.head });
-    return mask ? masked(matrix, plane(mask).values) : matrix;
+    return mask ? withMask(matrix, plane(mask).values) : matrix;
   }, CACHE_SIZE);
 }
 
@@ -216,7 +216,7 @@ export function attention(model, trace, state) {
  * @param {Pick<State, "block" | "layer">} state
  * @returns {import("./wire.js").Tensor | null}
  */
-export function alike(model, trace, { block, layer }) {
+export function sameRuleMask(model, trace, { block, layer }) {
   const { rows } = blockOf(model, block);
   const sameMask = rows.filter(({ mask }) => mask === rows[layer]?.mask);
   return sameMask.map(({ place }) => trace.tensors[`${place}.mask`]).find(Boolean) ?? null;
@@ -227,7 +227,7 @@ export function alike(model, trace, { block, layer }) {
  * @param {import("./wire.js").Numbers} may  1 where a query may attend
  * @returns {Matrix}  the same matrix if everything may be attended to
  */
-export function masked(matrix, may) {
+export function withMask(matrix, may) {
   if (!may.includes(0)) return matrix;
   const values = new Float32Array(matrix.values);
   for (let i = 0; i < values.length; i++) if (!may[i]) values[i] = NaN;

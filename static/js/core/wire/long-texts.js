@@ -3,8 +3,8 @@
  * head and requests windows of one head (POST /api/overview, POST /api/tile).
  */
 
-import { texts } from "./request.js";
-import { coarse } from "./tensor-cache.js";
+import { textsOf } from "./request.js";
+import { coarseAddress } from "./tensor-cache.js";
 
 /** @import { Trace } from "./wire.js" */
 /** @import { ModelInfo } from "./model.js" */
@@ -79,7 +79,7 @@ export function overviewTrace(reply, sent) {
     const may = Uint8Array.from(data.subarray(0, rows * cols), (value) => (value === HIDDEN ? 0 : 1));
     // As in other thumbnails: value · 255.
     const weights = Uint8Array.from(data, (value) => (value === HIDDEN ? 0 : Math.round((255 * value) / (HIDDEN - 1))));
-    tensors[coarse(`${place}.weights`)] = { ...tensor, data: weights };
+    tensors[coarseAddress(`${place}.weights`)] = { ...tensor, data: weights };
     tensors[`${place}.mask`] = { ...tensor, dims: dims.slice(1), shape: [rows, cols], dtype: "bool", data: may };
   }
   return { ...reply, tensors, long: { texts: sent, tiles } };
@@ -95,5 +95,5 @@ export function overviewTrace(reply, sent) {
 export function sharedTrace(reply, model, state) {
   if (!Object.keys(reply.tensors).some((name) => name.endsWith(OVERVIEW))) return reply;
   const { source, target = null } = /** @type {{source: string, target?: string}} */ (state);
-  return overviewTrace(reply, texts(model, { source, target }));
+  return overviewTrace(reply, textsOf(model, { source, target }));
 }

@@ -14,7 +14,7 @@ export function learningPath({ model, example }) {
  * The changes to the model that apply to the link's run: none if it shows the model as trained.
  * @param {Pick<State, "interventions" | "options">} link
  */
-export const inForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
+export const changesInForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
 
 /**
  * Whether the text is read as a user's turn of a chat.
@@ -30,7 +30,7 @@ export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilit
  */
 export function request(model, link, addresses) {
   const { source, model: id, direction, target, decode, pad_to, chat } = link;
-  const interventions = inForce(link);
+  const interventions = changesInForce(link);
   return requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
 }
 
@@ -40,7 +40,7 @@ export function request(model, link, addresses) {
  * @param {Pick<State, "source" | "target">} link
  * @returns {Record<string, string>}
  */
-export const texts = (model, { source, target }) => /** @type {Record<string, string>} */ (requestBody(model, { source, target }));
+export const textsOf = (model, { source, target }) => /** @type {Record<string, string>} */ (requestBody(model, { source, target }));
 
 /**
  * The inverse of `requestBody`.

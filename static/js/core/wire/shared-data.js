@@ -4,7 +4,7 @@ import { sharedTrace } from "./long-texts.js";
 import { completed } from "./model.js";
 import { connectionProblem, sound, tensors } from "./reply.js";
 import { stateFromBody as stated } from "./request.js";
-import { readBeside, readSafetensors } from "./wire.js";
+import { readDocument, readSafetensors } from "./wire.js";
 
 /** @import { Share } from "./api.js" */
 
@@ -18,7 +18,7 @@ export function sharedData({ ask }) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}`, BINARY);
       const file = await response.arrayBuffer().catch(connectionProblem);
       return sound(() => {
-        const share = readBeside(file, "share");
+        const share = readDocument(file, "share");
         const model = completed(share.model);
         const state = stated(model, share.state);
         return { ...share, model, state, trace: sharedTrace(readSafetensors(file), model, state) };

@@ -11,13 +11,13 @@ const COARSE = ":uint8";
 const SUMMARY = "summary of ";
 
 /** @param {string} name  of weights */
-export const coarse = (name) => name + COARSE;
+export const coarseAddress = (name) => name + COARSE;
 
 /** @param {string} place  such as "encoder.0.self" */
-export const summary = (place) => SUMMARY + place;
+export const summaryAddress = (place) => SUMMARY + place;
 
 /** @param {string} address @returns {string | null}  the name of the whole tensor; null: it is of none */
-export function whole(address) {
+export function wholeTensorName(address) {
   if (address.startsWith(SUMMARY)) return null;
   return address.endsWith(COARSE) ? address.slice(0, -COARSE.length) : address;
 }
@@ -27,7 +27,7 @@ export function whole(address) {
  * @param {string} name
  * @returns {Tensor | undefined}  as precisely as available: in 8 bits if there is no full tensor
  */
-export const tensorAt = (trace, name) => trace?.tensors[name] ?? trace?.tensors[coarse(name)];
+export const tensorAt = (trace, name) => trace?.tensors[name] ?? trace?.tensors[coarseAddress(name)];
 
 /**
  * @param {Trace | null} trace
@@ -36,7 +36,7 @@ export const tensorAt = (trace, name) => trace?.tensors[name] ?? trace?.tensors[
  *   available
  */
 export function valueAt(trace, address) {
-  const name = whole(address);
+  const name = wholeTensorName(address);
   if (name === null) return trace?.summaries?.[address.slice(SUMMARY.length)];
   return name === address ? trace?.tensors[name] : tensorAt(trace, name);
 }
@@ -49,10 +49,10 @@ export function valueAt(trace, address) {
 export function selection(addresses) {
   const all = new Set(addresses);
   const select = [...all].filter((address) => {
-    const name = whole(address);
+    const name = wholeTensorName(address);
     return name !== null && (name === address || !all.has(name));
   });
-  const summarise = [...all].filter((address) => whole(address) === null).map((address) => address.slice(SUMMARY.length));
+  const summarise = [...all].filter((address) => wholeTensorName(address) === null).map((address) => address.slice(SUMMARY.length));
   return summarise.length ? { select, summarise } : { select };
 }
 
@@ -67,7 +67,7 @@ export const size = (tensors) => Object.values(tensors).reduce((sum, { data }) =
  * @param {string[]} addresses
  * @returns {string[]}  those that are missing, without duplicates
  */
-export const lacking = (trace, addresses) => [...new Set(addresses)].filter((address) => !valueAt(trace, address));
+export const missingAddresses = (trace, addresses) => [...new Set(addresses)].filter((address) => !valueAt(trace, address));
 
 /**
  * Add tensors to a run. Tensors that are not needed are evicted above the limit, oldest first.
@@ -77,8 +77,8 @@ export const lacking = (trace, addresses) => [...new Set(addresses)].filter((add
  * @param {number} [maxBytes]  bytes
  * @returns {Trace}
  */
-export function joined(trace, addition, needed, maxBytes = BYTES) {
-  const neededNames = new Set(needed.flatMap((address) => [address, whole(address)]));
+export function withTensors(trace, addition, needed, maxBytes = BYTES) {
+  const neededNames = new Set(needed.flatMap((address) => [address, wholeTensorName(address)]));
   const tensors = { ...trace.tensors, ...addition.tensors };
   let over = size(tensors) - maxBytes;
   for (const [key, { data }] of Object.entries(tensors)) {

@@ -34,7 +34,7 @@ export const isAdded = ({ special, template = false }) => special || template;
  * Whether a row belongs to a word of the text, not to an added token or a punctuation mark.
  * @param {Step} step
  */
-export const ofWord = ({ writes: { word, ...writes } }) => !isAdded(writes) && /[\p{L}\p{N}]/u.test(word);
+export const isWord = ({ writes: { word, ...writes } }) => !isAdded(writes) && /[\p{L}\p{N}]/u.test(word);
 
 /**
  * Whether each of a text's tokens is special, or of a chat's template. In a text without special tokens the first one takes
@@ -42,15 +42,15 @@ export const ofWord = ({ writes: { word, ...writes } }) => !isAdded(writes) && /
  * @param {Step[]} steps
  * @returns {{special: boolean}[]}
  */
-export function specials(steps) {
+export function specialTokens(steps) {
   const marks = steps.map(({ writes }) => ({ special: isAdded(writes) }));
   return marks.some(({ special }) => special) ? marks : marks.map((mark, i) => (i ? mark : { special: true }));
 }
 
 /** Whether a row that looks at each says something: at a word that is not taken for special. @param {Step[]} steps */
-export function telltale(steps) {
-  const special = specials(steps);
-  return steps.map((step, i) => ofWord(step) && !special[i].special);
+export function informativeKeys(steps) {
+  const special = specialTokens(steps);
+  return steps.map((step, i) => isWord(step) && !special[i].special);
 }
 
 /** @param {TokenReply[]} tokens @param {string} lang @returns {Label[]} */
@@ -75,7 +75,7 @@ export function labels(tokens, lang) {
  * @param {Trace} trace
  * @returns {{texts: Record<string, Label[]>, written: Label[]}}
  */
-export function sides(trace) {
+export function traceLabels(trace) {
   const [from, to] = languages(trace.direction);
   const texts = Object.entries(trace.tokens).map(([text, tokens], i) => [text, labels(tokens, i ? to : from)]);
   return { texts: Object.fromEntries(texts), written: labels(trace.output.tokens, to) };
@@ -108,14 +108,14 @@ export const bcp47 = (lang) => TAGS.get(lang) ?? lang;
  * @param {Label} label
  */
 export function plain(label) {
-  return label.space + numbered(label);
+  return label.space + numberedWord(label);
 }
 
 /**
  * Without the dot for its space, for quoting a token.
  * @param {Label} label
  */
-export function numbered({ word, nth }) {
+export function numberedWord({ word, nth }) {
   return (
     word + (nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join(""))
   );

@@ -11,7 +11,7 @@
  * @property {string[]} dims  e.g. ["head", "query", "key"]
  * @property {Record<string, string>} over  which tokens a dim follows, e.g. {query: "target"}
  * @property {number[]} shape
- * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `mean` divide
+ * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `meanPlane` divide
  * @property {Numbers} data
  * @property {{query: number, key: number}} [span]  of pooled weights: tokens that a cell stands for
  * @property {string} [at]  of a window in a share: its attention
@@ -86,7 +86,7 @@ export function readSafetensors(buffer) {
  * @param {ArrayBuffer} buffer
  * @param {string} name  e.g. "share"
  */
-export function readBeside(buffer, name) {
+export function readDocument(buffer, name) {
   return JSON.parse(open(buffer).header.__metadata__[name]);
 }
 
@@ -135,7 +135,7 @@ function over(values, scale) {
  * @param {Tensor} tensor
  * @returns {Matrix}
  */
-export function mean(tensor) {
+export function meanPlane(tensor) {
   const [rows, cols] = tensor.shape.slice(-2);
   const { data } = tensor;
   const sums = new Float64Array(rows * cols);

@@ -28,7 +28,7 @@ export const ROOMY = 36;
  * @param {Size} size
  * @returns {Camera}
  */
-export const whole = (extent, size) => ({ top: 0, left: 0, ...unitOf(fitting(extent, size), extent, size) });
+export const wholeCamera = (extent, size) => ({ top: 0, left: 0, ...unitOf(fitting(extent, size), extent, size) });
 
 /**
  * The size of a unit: square in a matrix of one text with itself. Where a long text meets a short one,
@@ -62,7 +62,7 @@ const possible = (scale, extent, size) => unitOf(Math.min(Math.max(scale, fittin
  * @param {Size} size
  * @returns {Camera}
  */
-export function clamped({ top, left, ...unit }, extent, size) {
+export function clampedCamera({ top, left, ...unit }, extent, size) {
   const { wide, high } = possible(scaleOf(unit), extent, size);
   const within = (/** @type {number} */ start, /** @type {number} */ count, /** @type {number} */ visible) =>
     Math.min(Math.max(start, 0), Math.max(0, count - visible));
@@ -77,16 +77,16 @@ export function clamped({ top, left, ...unit }, extent, size) {
  * @param {Extent} extent
  * @param {Size} size
  */
-export function zoomed(camera, factor, { x, y }, extent, size) {
+export function zoomedCamera(camera, factor, { x, y }, extent, size) {
   const unit = possible(scaleOf(camera) * factor, extent, size);
   const top = camera.top + y / camera.high - y / unit.high;
   const left = camera.left + x / camera.wide - x / unit.wide;
-  return clamped({ top, left, ...unit }, extent, size);
+  return clampedCamera({ top, left, ...unit }, extent, size);
 }
 
 /** @param {Camera} camera @param {Point} by  pixels that the matrix is dragged @param {Extent} extent @param {Size} size */
-export const moved = ({ top, left, wide, high }, { x, y }, extent, size) =>
-  clamped({ wide, high, top: top - y / high, left: left - x / wide }, extent, size);
+export const movedCamera = ({ top, left, wide, high }, { x, y }, extent, size) =>
+  clampedCamera({ wide, high, top: top - y / high, left: left - x / wide }, extent, size);
 
 /**
  * The camera that shows a window.
@@ -96,7 +96,7 @@ export const moved = ({ top, left, wide, high }, { x, y }, extent, size) =>
  */
 export function cameraOf({ rows, cols }, extent, size) {
   const scale = Math.min(size.width / Math.max(1, cols[1] - cols[0]), size.height / Math.max(1, rows[1] - rows[0]));
-  return clamped({ top: rows[0], left: cols[0], wide: scale, high: scale }, extent, size);
+  return clampedCamera({ top: rows[0], left: cols[0], wide: scale, high: scale }, extent, size);
 }
 
 /** @param {Camera} camera @param {Extent} extent @param {Size} size @returns {Window}  the units in sight, if only in part */
@@ -116,13 +116,13 @@ export const isWhole = ({ rows, cols }, extent) => rows[0] === 0 && cols[0] === 
  * @param {Extent} extent
  * @param {Size} size
  */
-export function revealing({ top, left, wide, high }, { row, col }, extent, size) {
+export function revealingCamera({ top, left, wide, high }, { row, col }, extent, size) {
   const near = (/** @type {number} */ start, /** @type {number | null} */ cell, /** @type {number} */ visible) => {
     if (cell === null) return start;
     if (cell < start) return cell;
     return cell + 1 > start + visible ? cell + 1 - visible : start;
   };
-  return clamped({ wide, high, top: near(top, row, size.height / high), left: near(left, col, size.width / wide) }, extent, size);
+  return clampedCamera({ wide, high, top: near(top, row, size.height / high), left: near(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -132,10 +132,10 @@ export function revealing({ top, left, wide, high }, { row, col }, extent, size)
  * @param {Extent} extent
  * @param {Size} size
  */
-export function centred({ top, left, wide, high }, { row, col }, extent, size) {
+export function centredCamera({ top, left, wide, high }, { row, col }, extent, size) {
   const middle = (/** @type {number} */ start, /** @type {number | null} */ cell, /** @type {number} */ visible) =>
     cell === null ? start : cell + 0.5 - visible / 2;
-  return clamped({ wide, high, top: middle(top, row, size.height / high), left: middle(left, col, size.width / wide) }, extent, size);
+  return clampedCamera({ wide, high, top: middle(top, row, size.height / high), left: middle(left, col, size.width / wide) }, extent, size);
 }
 
 /**
@@ -198,7 +198,7 @@ export const tileName = ({ level, row, col }) => `${level}/${row}/${col}`;
  * @param {(tile: Tile) => T | undefined} contentOf
  * @returns {{tile: Tile, content: T}[]}
  */
-export function layered(window, level, extent, contentOf) {
+export function tileLayers(window, level, extent, contentOf) {
   const drawn = [];
   for (let tileLevel = coarsest(extent); tileLevel >= level; tileLevel--)
     for (const tile of tilesOf(window, tileLevel)) {
@@ -213,7 +213,7 @@ export function layered(window, level, extent, contentOf) {
  * @param {Window} units
  * @param {boolean} causal
  */
-export const hidden = ({ rows, cols }, causal) => causal && cols[0] > rows[1] - 1;
+export const isHidden = ({ rows, cols }, causal) => causal && cols[0] > rows[1] - 1;
 
 // The zoom and position of a map, and the level that they need.
 
@@ -247,19 +247,19 @@ export function createCamera({ extent, size, pools, changed }) {
     window: sight,
     isWhole: () => isWhole(sight(), extent()),
     /** @param {number} factor @param {Point} point */
-    zoom: (factor, point) => go(zoomed(camera, factor, point, extent(), size())),
+    zoom: (factor, point) => go(zoomedCamera(camera, factor, point, extent(), size())),
     /** @param {Point} by */
-    move: (by) => go(moved(camera, by, extent(), size())),
-    showAll: () => go(whole(extent(), size())),
+    move: (by) => go(movedCamera(camera, by, extent(), size())),
+    showAll: () => go(wholeCamera(extent(), size())),
     /** @param {Place} place  Brings it into sight. */
-    reveal: (place) => go(revealing(camera, place, extent(), size())),
+    reveal: (place) => go(revealingCamera(camera, place, extent(), size())),
     /** @param {Place} place */
-    centre: (place) => go(centred(camera, place, extent(), size())),
+    centre: (place) => go(centredCamera(camera, place, extent(), size())),
 
     /** @param {Window | null} window  Shows it; null: all. */
     show(window) {
       camera = { top: -1, left: -1, wide: -1, high: -1 };
-      go(window ? cameraOf(window, extent(), size()) : whole(extent(), size()));
+      go(window ? cameraOf(window, extent(), size()) : wholeCamera(extent(), size()));
     },
   };
 }
@@ -271,7 +271,7 @@ export function createCamera({ extent, size, pools, changed }) {
  * @param {Place} pinned
  * @returns {Point}
  */
-export function focus({ top, left, wide, high }, { width, height }, { row, col }) {
+export function zoomCentre({ top, left, wide, high }, { width, height }, { row, col }) {
   const x = col === null ? width / 2 : (col + 0.5 - left) * wide;
   const y = row === null ? height / 2 : (row + 0.5 - top) * high;
   return x >= 0 && y >= 0 && x <= width && y <= height ? { x, y } : { x: width / 2, y: height / 2 };

@@ -8,8 +8,8 @@ import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
 import { rowName } from "./axes.js";
 import { frameOf, hatching, paintMap, shownSize } from "./map-picture.js";
-import { createCamera, focus, spanOf } from "./map-window.js";
-import { causal, extentOf, isSharp, layersOf, seenAt } from "./tiles.js";
+import { createCamera, zoomCentre, spanOf } from "./map-window.js";
+import { isCausal, extentOf, isSharp, layersOf, cellValueAt } from "./tiles.js";
 import { tip as tipWords } from "./wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -172,7 +172,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
 
   /** @param {number} row @param {number} col */
   function sharp(row, col) {
-    const cell = current && seenAt(current, tiles, camera.level(), { row, col });
+    const cell = current && cellValueAt(current, tiles, camera.level(), { row, col });
     return cell && isSharp(cell) ? cell.value : undefined;
   }
 
@@ -206,7 +206,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
     const units = point && unitsAt(point);
     light(units ?? NOWHERE);
     onHover(units);
-    const cell = units && current && seenAt(current, tiles, camera.level(), units);
+    const cell = units && current && cellValueAt(current, tiles, camera.level(), units);
     if (!cell || !point || !current) return tip.hide();
     tip.show(tipWords(context, current.axes, cell), point, frame);
   }
@@ -219,7 +219,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   }
 
   /** @param {number} factor @param {Point | null} [around]  null: about what is pinned, or the middle */
-  const zoom = (factor, around) => camera.zoom(factor, around ?? focus(camera.now(), frame, current?.pinned ?? NOWHERE));
+  const zoom = (factor, around) => camera.zoom(factor, around ?? zoomCentre(camera.now(), frame, current?.pinned ?? NOWHERE));
 
   bindMapGestures(element, {
     pointOf({ clientX, clientY }) {
@@ -241,7 +241,7 @@ export function createMap(context, tiles, { onHover, onPick, onCamera }) {
   const { window: sight, level, isWhole, showAll, show, reveal, centre } = camera;
   return {
     ...{ element, canvas, zoom, light, sight, level, isWhole, showAll, show, reveal, centre },
-    causal: () => current !== null && causal(current.page),
+    causal: () => current !== null && isCausal(current.page),
 
     /** @param {MapState} next  What has come of the same matrix. */
     update(next) {

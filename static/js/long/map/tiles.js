@@ -5,10 +5,10 @@ import { longRequest } from "../../core/store/run-request.js";
 import { attentionAt, blockAt, place, rules } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { createAsker } from "../../core/wire/connection.js";
-import { coarse } from "../../core/wire/tensor-cache.js";
+import { coarseAddress } from "../../core/wire/tensor-cache.js";
 import { memo } from "../../lib/memo.js";
 import { levelOf } from "./axes.js";
-import { SIDE, coarsest, hidden, layered, tileName, tilesOf, unitsOf } from "./map-window.js";
+import { SIDE, coarsest, isHidden, tileLayers, tileName, tilesOf, unitsOf } from "./map-window.js";
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Range, Tile, Window } from "./map-window.js" */
@@ -62,11 +62,11 @@ export const lineName = (page, axis, unit) => `${matrixName(page)} ${axis} ${uni
  * @param {boolean} causal
  * @returns {TileRequest[]}
  */
-export function tileWishes(page, axes, window, level, causal) {
+export function tileRequests(page, axes, window, level, causal) {
   const extent = { rows: axes.rows.count, cols: axes.cols.count };
   return tilesOf(window, level)
     .map((tile) => ({ tile, units: unitsOf(tile, extent) }))
-    .filter(({ units }) => !hidden(units, causal))
+    .filter(({ units }) => !isHidden(units, causal))
     .map(({ tile, units }) => ({ name: nameOf(page, tile), body: body(page, windowOf(page, axes, units)) }));
 }
 
@@ -85,7 +85,7 @@ export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
   const lines = [row === null ? [] : [lineUnits(axes, "row", row)], col === null ? [] : [lineUnits(axes, "col", col)]].flat();
   return [
     ...lines.map((units) => windowOf(page, axes, units, false)),
-    ...tiles.filter((units) => !hidden(units, causal)).slice(0, MAX_SHARED).map((units) => windowOf(page, axes, units)),
+    ...tiles.filter((units) => !isHidden(units, causal)).slice(0, MAX_SHARED).map((units) => windowOf(page, axes, units)),
   ];
 }
 
@@ -97,7 +97,7 @@ export function windowsToKeep(page, axes, { window, level, causal, row, col }) {
  * @param {number} unit
  * @returns {TileRequest}
  */
-export const lineWish = (page, axes, axis, unit) => ({
+export const lineRequest = (page, axes, axis, unit) => ({
   name: lineName(page, axis, unit),
   body: body(page, windowOf(page, axes, lineUnits(axes, axis, unit), false)),
 });
@@ -132,7 +132,7 @@ function windowOf({ model, link }, { rows, cols }, units, pools = true) {
 export const extentOf = ({ axes: { rows, cols } }) => ({ rows: rows.count, cols: cols.count });
 
 /** Whether no row may look at a later column: sentences that are written do look at themselves, one column later. @param {Page} page */
-export const causal = (page) => rules(attentionAt(page.model, place(page.model, page.link))?.mask ?? "").includes("causal") && !(blockAt(page).writes && levelOf(page) !== "tokens");
+export const isCausal = (page) => rules(attentionAt(page.model, place(page.model, page.link))?.mask ?? "").includes("causal") && !(blockAt(page).writes && levelOf(page) !== "tokens");
 
 /**
  * The layers of a window, coarsest first.
@@ -150,9 +150,9 @@ export function layersOf(document, head, tiles, window, level) {
     const span = { rows: tensor.span?.query ?? 1, cols: tensor.span?.key ?? 1 };
     return { image: tileImage(document, tensor, head.shade), rows, cols, units, span };
   };
-  const layers = layered(window, level, extent, (tile) => {
+  const layers = tileLayers(window, level, extent, (tile) => {
     const units = unitsOf(tile, extent);
-    if (hidden(units, causal(head.page))) return units;
+    if (isHidden(units, isCausal(head.page))) return units;
     const tensor = tiles.get(nameOf(head.page, tile));
     return tensor && layer(tensor, units);
   });
@@ -167,7 +167,7 @@ export function layersOf(document, head, tiles, window, level) {
  * @returns {Tensor | null}
  */
 export function thumbnail({ trace, model, link }) {
-  const all = trace?.tensors[coarse(place(model, link, "weights"))];
+  const all = trace?.tensors[coarseAddress(place(model, link, "weights"))];
   const mask = trace?.tensors[place(model, link, "mask")];
   if (!all || !mask || link.head >= all.shape[0]) return null;
   return memo(all, `thumbnail ${link.head}`, () => {
@@ -210,13 +210,13 @@ export function firstRow(page, axes) {
  * @param {{row: number, col: number}} unit
  * @returns {CellValue | null}
  */
-export function seenAt(head, tiles, level, { row, col }) {
+export function cellValueAt(head, tiles, level, { row, col }) {
   const extent = extentOf(head);
   for (let tileLevel = level; tileLevel <= coarsest(extent); tileLevel++) {
     const side = SIDE * 2 ** tileLevel;
     const tile = { level: tileLevel, row: Math.floor(row / side), col: Math.floor(col / side) };
     const units = unitsOf(tile, extent);
-    if (hidden(units, causal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
+    if (isHidden(units, isCausal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
     const tensor = tiles.get(nameOf(head.page, tile));
     if (tensor) return cellOf(tensor, units, row, col);
   }

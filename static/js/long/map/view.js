@@ -14,7 +14,7 @@ import { createMinimap, layoutOf } from "./layout.js";
 import { isWhole, spanOf } from "./map-window.js";
 import { createMap } from "./map.js";
 import { createReader } from "./text-panel.js";
-import { createTileCache, extentOf, firstRow, lineName, lineWish, seenAt, tileWishes, windowsToKeep } from "./tiles.js";
+import { createTileCache, extentOf, firstRow, lineName, lineRequest, cellValueAt, tileRequests, windowsToKeep } from "./tiles.js";
 import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
 
 /** @import { Axis } from "./axes.js" */
@@ -50,7 +50,7 @@ function numbersOf(current, tiles, map) {
   const values = new Float32Array(down.length * across.length);
   for (const [i, row] of down.entries())
     for (const [j, col] of across.entries()) {
-      const cell = seenAt(current, tiles, map.level(), { row, col });
+      const cell = cellValueAt(current, tiles, map.level(), { row, col });
       if (!cell) return null;
       values[i * across.length + j] = cell.value;
     }
@@ -184,10 +184,10 @@ export function mountLong(context, root) {
     if (!current || !page.trace) return;
     const { axes, lit } = (current = shownOf(context, page, tiles));
     const lines = [
-      ...(lit.row === null ? [] : [lineWish(page, axes, "row", lit.row)]),
-      ...(lit.col === null ? [] : [lineWish(page, axes, "col", lit.col)]),
+      ...(lit.row === null ? [] : [lineRequest(page, axes, "row", lit.row)]),
+      ...(lit.col === null ? [] : [lineRequest(page, axes, "col", lit.col)]),
     ];
-    tiles.want([...lines, ...tileWishes(page, axes, map.sight(), map.level(), map.causal())]);
+    tiles.want([...lines, ...tileRequests(page, axes, map.sight(), map.level(), map.causal())]);
   }
 
   /** Redraw with what is available. */
@@ -255,7 +255,7 @@ export function mountLong(context, root) {
 /** What is wanted and was not saved with the share. @param {MapState} current @param {import("./map.js").LongMap} map @param {Tiles} tiles */
 function unsaved({ page, axes, lit: { row, col } }, map, tiles) {
   const lines = [...(row === null ? [] : [lineName(page, "row", row)]), ...(col === null ? [] : [lineName(page, "col", col)])];
-  return { cells: tileWishes(page, axes, map.sight(), map.level(), map.causal()).some(({ name }) => tiles.isUnsaved(name)), lines: lines.some(tiles.isUnsaved) };
+  return { cells: tileRequests(page, axes, map.sight(), map.level(), map.causal()).some(({ name }) => tiles.isUnsaved(name)), lines: lines.some(tiles.isUnsaved) };
 }
 
 /** @param {{queries?: string | null, keys?: string | null}} options */

@@ -1,6 +1,6 @@
 /** Texts about a long text's matrix; for a pooled cell, that it is the largest of several. */
 
-import { finding } from "../../core/compute/attention-row.js";
+import { findingOf } from "../../core/compute/attention-row.js";
 import { el } from "../../lib/render.js";
 import { significant, tiny, two } from "../../lib/numbers.js";
 import { sentence } from "../../core/figure/row-wording.js";
@@ -41,7 +41,7 @@ function unit(t, axis, unit, as) {
 export function caption({ t, phrase }, page, axes, { row, col }, weights) {
   const place = el("span", { className: "place" }, whereabouts(t, page));
   if (row !== null && weights) {
-    const rowFinding = finding(weights);
+    const rowFinding = findingOf(weights);
     const keys = "keys" in rowFinding ? rowFinding.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
     const cell = col === null || ("keys" in rowFinding && rowFinding.keys.includes(col)) ? [] : [" ", ...phrase(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
     return [...phrase(sentence(rowFinding, false, t), {
@@ -118,7 +118,7 @@ export function tip({ t }, { rows, cols }, { value, units }) {
 export function spoken(t, { rows, cols }, row, col, weights) {
   const named = (/** @type {Axis} */ axis, /** @type {number} */ index) => `${quoted(axis, index)} ${index + 1}`;
   if (col === null) {
-    const rowFinding = finding(weights);
+    const rowFinding = findingOf(weights);
     const key = rowFinding.kind === "most" || rowFinding.kind === "only" ? named(cols, rowFinding.keys[0]) : "";
     return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in rowFinding ? about(rowFinding.weight) : "" }) : named(rows, row);
   }

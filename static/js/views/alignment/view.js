@@ -10,7 +10,7 @@ import { token } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choice, some, whole } from "../../core/store/options.js";
+import { choice, optionalChoice, whole } from "../../core/store/options.js";
 import { across, between, place } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
@@ -97,7 +97,7 @@ export const alignment = {
   blocks: between,
   capabilities: ["alignment"],
   frame: { rail: "both", inspector: false, caption: false, legend: (page) => (methodOf(page) === "attention" ? "attention" : "signed"), tells: true, twice: 460 },
-  options: { connects: choice("attention", ...METHODS), of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
+  options: { connects: choice("attention", ...METHODS), of: choice("head", "layer", "all"), rows: optionalChoice("writes", "reads"), least: whole(0, 100, 10) },
   needs: (page) => [
     ...layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
     ...needed(page),

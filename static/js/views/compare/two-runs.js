@@ -2,7 +2,7 @@
 
 import { trio as trioOf } from "../../core/compute/computed-tensors.js";
 import { headThumbnail, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
-import { table, thumbnail } from "../../core/draw/head-grid.js";
+import { colourTable, drawThumbnail } from "../../core/draw/head-grid.js";
 import { sequential } from "../../core/draw/scale.js";
 import { changeList, headline, panels, pointing } from "../../core/figure/comparison.js";
 import { wording } from "../../core/figure/problem-wording.js";
@@ -64,11 +64,11 @@ function otherPicker(context) {
     if (!model || !trace || (by !== "head" && by !== "layer")) return;
     const { layers, heads } = extent(model, link.block);
     build(by, by === "head" ? heads : layers, otherPlace(page)[/** @type {"head" | "layer"} */ (by)]);
-    const colours = table(sequential(context.theme()));
+    const colours = colourTable(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, i) => {
       const thumbPlace = { ...link, [by]: i };
       const matrix = headThumbnail(model, trace, thumbPlace);
-      if (matrix) thumbnail(canvas, matrix, colours);
+      if (matrix) drawThumbnail(canvas, matrix, colours);
     });
   }
   return { element, refresh };

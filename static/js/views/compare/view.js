@@ -5,7 +5,7 @@ import { bothWays } from "../../core/wire/model.js";
 import { otherPlace, otherRun } from "../../core/store/comparison.js";
 import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
 import { hasRun } from "../../core/store/share-contents.js";
-import { choice, named, text, whole } from "../../core/store/options.js";
+import { choice, nameOption, textOption, whole } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { mountRuns, offered } from "./two-runs.js";
@@ -28,11 +28,11 @@ export const compare = {
   frame: { rail: "both", inspector: false, caption: false, legend: "none", tells: true },
   options: {
     other: choice("sentence", "head", "layer", "direction", "model"),
-    b: text(),
+    b: textOption(),
     head_b: whole(0, 999),
     layer_b: whole(0, 999),
-    model_b: named(),
-    block_b: named(),
+    model_b: nameOption(),
+    block_b: nameOption(),
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];

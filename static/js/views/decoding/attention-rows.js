@@ -3,13 +3,13 @@
  * the encoder read that.
  */
 
-import { across, attention, extent, nexts, place, predicting, within } from "../../core/wire/attentions.js";
+import { across, attention, extent, candidateTensors, place, predicting, within } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted, token } from "../../core/draw/token.js";
-import { sides } from "../../core/wire/tokens.js";
-import { mean, row } from "../../core/wire/wire.js";
+import { traceLabels } from "../../core/wire/tokens.js";
+import { meanPlane, row } from "../../core/wire/wire.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
@@ -42,7 +42,7 @@ export const neededTensors = (page) => [
   ...Object.values(shownAttentions(page)).flatMap(({ id }) =>
     ["weights", "mask"].map((name) => place(page.model, spot(page, id), name)),
   ),
-  ...nexts(page.model),
+  ...candidateTensors(page.model),
 ];
 
 /**
@@ -56,7 +56,7 @@ function weights(page, trace, block, query) {
   const selection = spot(page, block);
   const tensor = trace.tensors[place(page.model, selection, "weights")];
   if (!tensor) return null;
-  const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, selection) : mean(tensor);
+  const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, selection) : meanPlane(tensor);
   return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
 }
 
@@ -77,7 +77,7 @@ export function createAttentionRows(context) {
     picker.refresh();
     if (!ran || !agrees) return;
     const { self, joins, read: reader } = shownAttentions(page);
-    const { texts } = sides(ran);
+    const { texts } = traceLabels(ran);
     const target = texts[self.query];
     const selfWeights = weights(page, ran, self.id, row);
     if (!selfWeights) return;

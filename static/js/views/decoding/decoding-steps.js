@@ -3,7 +3,7 @@
  * Moving forwards and backwards only changes an index into the list of steps.
  */
 
-import { nexts, typed } from "../../core/wire/attentions.js";
+import { candidateTensors, typed } from "../../core/wire/attentions.js";
 
 /** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
@@ -213,7 +213,7 @@ export function parting(a, b) {
  * @returns {Run | null}  null if the trace has no candidates
  */
 export function recorded(model, { tokens, output: whole, tensors, pieces = {} }) {
-  const [chances, ids] = nexts(model).map((name) => tensors[name]);
+  const [chances, ids] = candidateTensors(model).map((name) => tensors[name]);
   if (!chances || !ids) return null;
   const output = ofContinuation(whole);
   const first = whole.continues ?? 0;

@@ -8,7 +8,7 @@ import { trouble, waitingLine } from "../../core/figure/figure-status.js";
 import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
 import { choice, whole } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { between, continuing } from "../../core/wire/attentions.js";
+import { between, predictsNextToken } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -76,7 +76,7 @@ export const decoding = {
       "writes this one. Click another token, and the text continues from there. Beam search keeps " +
       "several partial texts at once; sampling picks tokens at random by probability.",
     ),
-  blocks: (block) => between(block) || continuing(block),
+  blocks: (block) => between(block) || predictsNextToken(block),
   capabilities: ["decode", "candidates"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
   options: { heads_of: choice("mean", "head"), nth: whole(0, 999) },

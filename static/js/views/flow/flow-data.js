@@ -2,8 +2,8 @@
 
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../../core/compute/computed-tensors.js";
-import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
-import { sides } from "../../core/wire/tokens.js";
+import { singleStep, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
+import { traceLabels } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 import { arriving, crossGraph, network, rollout, stack } from "./flow.js";
 
@@ -188,8 +188,8 @@ function streamOf(page) {
  */
 function names(model, trace, block) {
   const { rows } = axes(model, trace, block);
-  const { texts } = sides(trace);
-  const leaves = Object.fromEntries(Object.entries(texts).map(([text, labels]) => [text, labels.map(alone)]));
+  const { texts } = traceLabels(trace);
+  const leaves = Object.fromEntries(Object.entries(texts).map(([text, labels]) => [text, labels.map(singleStep)]));
   return { tops: rows, leaves };
 }
 

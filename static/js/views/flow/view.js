@@ -8,7 +8,7 @@ import { enlarge, file } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { readers } from "../../core/store/model-part-names.js";
+import { readingStacks } from "../../core/store/model-part-names.js";
 import { choice } from "../../core/store/options.js";
 import { between, blockAt } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
@@ -293,7 +293,7 @@ function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream
   const measure = (/** @type {string} */ text) => ruled(text) / unit;
   const { width, height } = context.room();
   const room = { width: width / unit, height: height / unit - AROUND, wide: width >= 600, measure };
-  const stacks = readers(store.get().model, t);
+  const stacks = readingStacks(store.get().model, t);
   const diagram = createDiagram({ graph, tops, leaves, stacks }, room, theme, t);
   const row = Math.min(ROW, diagram.row);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));

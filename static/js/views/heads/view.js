@@ -3,7 +3,7 @@
 import { thumbnailWeights, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
 import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/patterns.js";
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
-import { arrange, ordered, tile as paintTile } from "../../core/draw/head-grid.js";
+import { arrangeTiles, orderedTiles, writeTile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
@@ -11,7 +11,7 @@ import { isOff } from "../../core/store/interventions.js";
 import { choice } from "../../core/store/options.js";
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
-import { lacking, tensorAt } from "../../core/wire/tensor-cache.js";
+import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -179,7 +179,7 @@ function mount(context, root) {
   function draw() {
     const page = store.get();
     const { trace, model } = page;
-    if (model && trace && !lacking(trace, needs(page)).length) show(readHeads(context, page, trace));
+    if (model && trace && !missingAddresses(trace, needs(page)).length) show(readHeads(context, page, trace));
   }
 
   /** @param {HeadData} next */
@@ -191,13 +191,13 @@ function mount(context, root) {
     sort.fill(sorts(context, next));
     filter.fill(kinds(context, next));
     const choice = { ...chosen(next), heads: next.heads };
-    const visibleTiles = ordered(next, summary, choice);
+    const visibleTiles = orderedTiles(next, summary, choice);
     captionLine.textContent = caption(context, next, visibleTiles.length);
     const above = tiles.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const height = context.room().height - above;
     const letters = context.theme().size;
     const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !choice.by, whole: page.link.options.projector === true };
-    tiles.draw(next, visibleTiles, arrange(visibleTiles, room), choice.by ?? "entropy");
+    tiles.draw(next, visibleTiles, arrangeTiles(visibleTiles, room), choice.by ?? "entropy");
     nothing.hidden = visibleTiles.length > 0;
     if (!visibleTiles.length) nothing.textContent = t("No head of this block has this pattern here.");
     panel.show(next, page.link);

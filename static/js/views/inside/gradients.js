@@ -12,7 +12,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted, step } from "../../core/draw/token.js";
 import { contrastAt, gradientRow } from "../../core/compute/contrast.js";
-import { about, farthest, relevance } from "../../core/compute/logit-lens.js";
+import { predictedTokenOf, farthestCell, relevance } from "../../core/compute/logit-lens.js";
 import { labels, languages, plain } from "../../core/wire/tokens.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
@@ -59,7 +59,7 @@ export function slopes(context) {
   function contrastTokens() {
     const { model, trace, link } = store.get();
     const row = trace && gradientRow(model, link, trace);
-    const [contrast, writtenToken] = trace && row !== null ? [contrastAt(model, trace, link, row), about(model, trace, row)] : [null, null];
+    const [contrast, writtenToken] = trace && row !== null ? [contrastAt(model, trace, link, row), predictedTokenOf(model, trace, row)] : [null, null];
     if (!trace || row === null || !contrast || !writtenToken) return null;
     const [, lang] = languages(trace.direction);
     const { writes, id } = predicting(model);
@@ -96,7 +96,7 @@ export function slopes(context) {
     const theme = context.theme();
     const across = width >= PAIR ? 2 : 1;
     pair.dataset.columns = String(across);
-    const best = farthest(all.slope);
+    const best = farthestCell(all.slope);
     limit = Math.max(Math.abs(best.value), FAINT);
     const place = { layer: link.layer + 1, head: link.head + 1 };
     const named = of && { token: plain({ ...of.written, space: "" }), other: plain({ ...of.other, space: "" }) };
@@ -148,7 +148,7 @@ export function slopes(context) {
 /**
  * @param {Context} context
  * @param {ReturnType<typeof axes>} shown
- * @param {ReturnType<typeof farthest>} best
+ * @param {ReturnType<typeof farthestCell>} best
  * @param {ContrastTokens | null} of
  */
 function slopeFinding({ t, phrase }, { rows, cols }, best, of) {

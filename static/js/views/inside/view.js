@@ -4,7 +4,7 @@
  */
 
 import { RUNNER_UP, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast } from "../../core/compute/contrast.js";
-import { about, adds, contributions, lens, needed, settled, slopes } from "../../core/compute/logit-lens.js";
+import { predictedTokenOf, hasContributions, contributions, lens, lensTensors, settledLayer, hasRelevance } from "../../core/compute/logit-lens.js";
 import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
@@ -104,7 +104,7 @@ export const inside = {
   capabilities: ["lens"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", twice: 480 },
   options: { contrast: contrastOption() },
-  needs: ({ model, link, trace }) => (blockOf(model, link.block).predicts ? needed(model, link, trace) : []),
+  needs: ({ model, link, trace }) => (blockOf(model, link.block).predicts ? lensTensors(model, link, trace) : []),
   settle: settledContrast,
   lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: predicting(model).stack }],
   mount,
@@ -147,8 +147,8 @@ function mount(context, root) {
     const rowIndex = row();
     const contrast = trace && contrastAt(model, trace, link, rowIndex);
     const [layers, sum] = trace ? [lens(model, trace, rowIndex), contributions(model, trace, rowIndex, contrast?.with)] : [null, null];
-    const token = trace && about(model, trace, rowIndex);
-    if (!trace || !layers || !token || (adds(model) && !sum)) return;
+    const token = trace && predictedTokenOf(model, trace, rowIndex);
+    if (!trace || !layers || !token || (hasContributions(model) && !sum)) return;
     const theme = context.theme();
     const { columns, count } = columnsOf(context.room().width / theme.size, sum, contrast ? ODDS : 0);
     const [, lang] = languages(trace.direction);
@@ -156,7 +156,7 @@ function mount(context, root) {
     const written = writes ? axes(model, trace, id).rows[rowIndex].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
     const rival = contrast && { label: labels([{ ...contrast.other, start: 0, end: 0 }], lang)[0], lens: contrast.lens };
     const deep = isDeep(layers.length);
-    const keep = deep && !whole ? keptLayers(layers.length, sum, [settled(layers), link.layer]) : null;
+    const keep = deep && !whole ? keptLayers(layers.length, sum, [settledLayer(layers), link.layer]) : null;
     const fold = { keep, unfold: () => unfold(true) };
     const paintOf = (/** @type {number} */ limit) => painter(diverging(theme), Math.max(limit, FAINT));
     if (sum) heads.draw(headLabel(t, rival), sum, paintOf(sum.most.head), link, fold);
@@ -173,14 +173,14 @@ function mount(context, root) {
       sum && section("of-parts", rival ? t("Breakdown of the log-odds") : t("Logit breakdown"), ledgerTable(t, sum, paintOf(sum.most.part), deep ? fold : null), meaning),
       sum && el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum, rival, writtenLogit)), reading(t, sumRemarks(t, rival))),
       !sum && el("p", { className: "note" }, t("This model's logits are not a sum of contributions: the computation after its last layer is not linear.")),
-      slopes(model) && gradient.element,
+      hasRelevance(model) && gradient.element,
     );
   }
 
   function draw() {
     const { trace, link, model, live } = store.get();
     if (!trace || !model || !blockOf(model, link.block).predicts) return;
-    const ready = lens(model, trace, row()) !== null && (!adds(model) || contributions(model, trace, row()) !== null) && !(live && isAwaited(trace, link));
+    const ready = lens(model, trace, row()) !== null && (!hasContributions(model) || contributions(model, trace, row()) !== null) && !(live && isAwaited(trace, link));
     const still = !ready && !body.hidden;
     const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query][row()]?.text === "<pad>";
     waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
@@ -188,14 +188,14 @@ function mount(context, root) {
     if (silent) render(finding);
     if (body.hidden) return;
     paint();
-    if (slopes(model)) gradient.draw();
+    if (hasRelevance(model)) gradient.draw();
     body.dataset.drawn = "";
   }
 
   function light() {
     if (body.hidden) return draw();
     paint();
-    if (slopes(store.get().model)) gradient.light();
+    if (hasRelevance(store.get().model)) gradient.light();
   }
 
   return {

@@ -5,7 +5,7 @@ import { el } from "../../lib/render.js";
 import { change, four, tiny, two } from "../../lib/numbers.js";
 import { quoted } from "../../core/draw/token.js";
 import { ahead } from "../../core/compute/contrast.js";
-import { settled, strongest } from "../../core/compute/logit-lens.js";
+import { settledLayer, strongestHead } from "../../core/compute/logit-lens.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
@@ -26,7 +26,7 @@ export function lensFinding(context, written, layers, sum, rival) {
   const token = el("span", { className: "as-query" }, quoted(written));
   const lead = rival ? leads(context, token, rival) : isFirst(context, token, layers);
   if (!sum) return lead;
-  const best = strongest(sum);
+  const best = strongestHead(sum);
   const values = { at: best.layer + 1, head: best.head + 1, value: change(best.value), logit: two(sum.logit) };
   const joins = between(blockOf(store.get().model, best.block));
   const message = rival
@@ -43,7 +43,7 @@ export function lensFinding(context, written, layers, sum, rival) {
 
 /** @param {Context} context @param {Child} token @param {import("../../core/compute/logit-lens.js").Layer[]} layers */
 function isFirst({ t, phrase }, token, layers) {
-  const first = settled(layers);
+  const first = settledLayer(layers);
   return first === null
     ? phrase(t("{token} is at rank {rank} after the last layer."), { token, rank: layers[layers.length - 1].rank })
     : phrase(t("{token} is most probable from layer {layer} on."), { token, layer: first + 1 });

@@ -1,6 +1,6 @@
 /** The drawing: tokens on both sides, lines between them, and highlights. */
 
-import { finding } from "../../core/compute/attention-row.js";
+import { findingOf } from "../../core/compute/attention-row.js";
 import { ruler } from "../../core/draw/labels.js";
 import { css } from "../../core/draw/scale.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
@@ -135,7 +135,7 @@ function titles({ titles: { query, key } }, { from, to, width }, { size, muted }
 function seenFrom({ t }, { mean, names }, side, index) {
   if (!mean) return "";
   if (side === "key") return names.cols[index];
-  const rowFinding = finding(row(mean, index));
+  const rowFinding = findingOf(row(mean, index));
   if (!("keys" in rowFinding)) return names.rows[index];
   const looked = names.cols[rowFinding.keys[0]];
   return t("{query}: most to {key}, {weight}", { query: names.rows[index], key: looked, weight: four(rowFinding.weight) });

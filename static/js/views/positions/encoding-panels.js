@@ -1,6 +1,6 @@
 /** The table of encodings, and some of its columns as curves. */
 
-import { angle, decay, dots, kindOf, wavelength } from "../../core/compute/positions.js";
+import { angle, decay, dotProducts, kindOf, wavelength } from "../../core/compute/positions.js";
 import { plot } from "../../core/draw/curves.js";
 import { diverging } from "../../core/draw/scale.js";
 import { step } from "../../core/draw/token.js";
@@ -234,7 +234,7 @@ export function createLikeness(context) {
   /** @param {Positions} table */
   function values({ length, d_model, positions, similarity }) {
     const cosines = { rows: length, cols: length, values: similarity };
-    return dot() ? dots({ rows: length, cols: d_model, values: positions }, cosines) : cosines;
+    return dot() ? dotProducts({ rows: length, cols: d_model, values: positions }, cosines) : cosines;
   }
 
   function draw() {

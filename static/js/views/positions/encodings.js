@@ -1,7 +1,7 @@
 /** The encodings shown: for the sentence's positions, or for a chosen size. */
 
 import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
-import { dots, kindOf } from "../../core/compute/positions.js";
+import { dotProducts, kindOf } from "../../core/compute/positions.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
 import { blockAt, positionedSteps } from "../../core/wire/attentions.js";
@@ -70,7 +70,7 @@ export function table(page) {
 /** @param {Page} page @param {Positions} found @returns {import("../../core/compute/computed-tensors.js").Shown} */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const alike = { rows: length, cols: length, values: similarity };
-  const dot = dots({ rows: length, cols: d_model, values: positions }, alike);
+  const dot = dotProducts({ rows: length, cols: d_model, values: positions }, alike);
   return {
     tokens: { position: named(places(page, length)) },
     tensors: {

@@ -4,7 +4,7 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../core/wire/attentions.js";
+import { attentionAt, axes, blockAt, extent, withMask, maskOf, ofHead, place, within } from "../../core/wire/attentions.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -115,7 +115,7 @@ function worked(page, learnedTensors) {
       plain.values[i * keys.rows + j] = of(queries.values.subarray(i * cols, (i + 1) * cols), keys.values.subarray(j * cols, (j + 1) * cols), i, j).plain;
   const term = termMatrix(learnedTensors[scoring.pi], selection.head, queries.rows, keys.rows);
   const may = plane(mask).values;
-  return [plain, term, plane(scoreTensor, ofHead(model, selection))].map((matrix) => masked(matrix, may));
+  return [plain, term, plane(scoreTensor, ofHead(model, selection))].map((matrix) => withMask(matrix, may));
 }
 
 /** Heads in rows, offsets in columns. @param {Context} context */

@@ -1,7 +1,7 @@
 /** The same words in another order: how a head's weights change, with and without positions. */
 
 import { matrix, named } from "../../core/compute/computed-tensors.js";
-import { droppable, kindOf } from "../../core/compute/positions.js";
+import { droppableTensors, kindOf } from "../../core/compute/positions.js";
 import { abreast } from "../../core/draw/export-picture.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
 import { file } from "../../core/draw/svg.js";
@@ -12,7 +12,7 @@ import { changes } from "../../core/store/interventions.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 import { attention, axes, extent, place, typed, within } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
-import { inForce } from "../../core/wire/request.js";
+import { changesInForce } from "../../core/wire/request.js";
 import { languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { four, tiny } from "../../lib/numbers.js";
@@ -51,7 +51,7 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];
-  const modelChanges = changes({ interventions: inForce(page.link) });
+  const modelChanges = changes({ interventions: changesInForce(page.link) });
   const common = {
     direction: page.trace.direction,
     target: null,
@@ -60,7 +60,7 @@ export function questions(page) {
     select: [place(page.model, selectedHead(page), "weights"), place(page.model, selectedHead(page), "mask")],
   };
   const { text } = moved(page);
-  const dropped = droppable(page.model).map((tensor) => ({ at: tensor, do: "drop" }));
+  const dropped = droppableTensors(page.model).map((tensor) => ({ at: tensor, do: "drop" }));
   const shuffled = traced(page, { ...common, source: text });
   if (!dropped.length) return [shuffled];
   const without = [...modelChanges, ...dropped];

@@ -1,6 +1,6 @@
 /** PE(pos + k) as a rotation of PE(pos): shown for one pair of features, checked for all. */
 
-import { check, frequency, pairs, turn, wavelength } from "../../core/compute/positions.js";
+import { check, frequency, pairs, rotationMatrix, wavelength } from "../../core/compute/positions.js";
 import { drawing, file, fine, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { h } from "../../lib/dom.js";
@@ -158,7 +158,7 @@ function row(theme, { position, by, pair }, { length, d_model }) {
 function equation(t, { position, by, pair }, { d_model, positions }) {
   const part = (/** @type {number} */ pos) => [0, 1].map((offset) => positions[pos * d_model + 2 * pair + offset]);
   const [before, after] = [part(position), part(position + by)];
-  const matrix = turn(by * frequency(pair, d_model));
+  const matrix = rotationMatrix(by * frequency(pair, d_model));
   const [x, y] = matrix.map((line) => line[0] * before[0] + line[1] * before[1]);
   const sides = [
     [table([["cos kω", "sin kω"], ["−sin kω", "cos kω"]]), table([[`sin ${position}ω`], [`cos ${position}ω`]], "q")],

@@ -6,7 +6,7 @@
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, list, whole } from "../../core/store/options.js";
+import { choice, listOption, whole } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
@@ -57,7 +57,7 @@ export const positions = {
     part: choice("waves", "likeness", "turn", "offsets", "shuffle"),
     length: whole(0, MOST),
     width: whole(0, MOST),
-    dims: list(),
+    dims: listOption(),
     measure: choice("cosine", "dot"),
     at: whole(0, MOST, 2),
     by: whole(0, MOST, 1),

@@ -10,7 +10,7 @@ import { quoted } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { pair } from "../../core/store/highlight.js";
 import { networks, partName } from "../../core/store/model-part-names.js";
-import { isFixed, isHeld } from "../../core/store/share-contents.js";
+import { isFixed, isInShare } from "../../core/store/share-contents.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 import { attention, axes, place, placeOf, stacked, within } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
@@ -50,7 +50,7 @@ export function scoreQuestions(page) {
   const selected = shownPair(page);
   if (!selected) return [];
   const question = traced(page, { select: [termsOf(selected.cell)] });
-  return isFixed(page) && !isHeld(page, question) ? [] : [question];
+  return isFixed(page) && !isInShare(page, question) ? [] : [question];
 }
 
 /**

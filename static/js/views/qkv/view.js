@@ -10,9 +10,9 @@ import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choice, flag } from "../../core/store/options.js";
+import { choice, flagOption } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { attentionAt, axes, between, blockAt, maskOf, masked, ofHead, place, withVectors } from "../../core/wire/attentions.js";
+import { attentionAt, axes, between, blockAt, maskOf, withMask, ofHead, place, withVectors } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { plane } from "../../core/wire/wire.js";
 import { h } from "../../lib/dom.js";
@@ -43,7 +43,7 @@ export const qkv = {
       "attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
-  options: { rotation: choice("after", "before"), terms: flag() },
+  options: { rotation: choice("after", "before"), terms: flagOption() },
   blocks: withVectors,
   needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page), ...needed(page)],
   asks: (page) => [...questions(page), ...scoreQuestions(page)],
@@ -266,7 +266,7 @@ function terms(page) {
     values.set(of(queryVector, keys.values.subarray(key * width, (key + 1) * width), query, key).terms, key * width);
     open.fill(may.values[query * may.cols + key], key * width, (key + 1) * width);
   }
-  return masked({ rows: keys.rows, cols: width, values }, open);
+  return withMask({ rows: keys.rows, cols: width, values }, open);
 }
 
 /** @param {Context} context */

@@ -6,7 +6,7 @@ import { h, heightOf } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
 import { traceAt } from "./training-history.js";
-import { compose } from "../../core/figure/row-wording.js";
+import { rowCaption } from "../../core/figure/row-wording.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightIn, reading } from "../../core/store/heatmap-data.js";
@@ -100,7 +100,7 @@ export function createFigure(context, { now, above, lit }) {
     matrix.mark(place);
     const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
-    const sentence = compose(context, asRun(moment), row);
+    const sentence = rowCaption(context, asRun(moment), row);
     if (sentence) render(summary, sentence);
   }
 

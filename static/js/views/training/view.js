@@ -1,6 +1,6 @@
 /** How attention formed: the heads of a block on a fixed sentence at each step of the training. */
 
-import { arrange, ordered } from "../../core/draw/head-grid.js";
+import { arrangeTiles, orderedTiles } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { wording } from "../../core/figure/problem-wording.js";
@@ -126,8 +126,8 @@ function mount(context, root) {
     const headData = readHeads(context, page, trace);
     const { heads } = headData;
     const room = { width: tiles.width(), height: Infinity, heads, letters: context.theme().size, byLayer: true, plain: true };
-    const visibleTiles = ordered(headData, headData.summary);
-    tiles.draw(headData, visibleTiles, arrange(visibleTiles, room), "entropy");
+    const visibleTiles = orderedTiles(headData, headData.summary);
+    tiles.draw(headData, visibleTiles, arrangeTiles(visibleTiles, room), "entropy");
   }
 
   function light() {

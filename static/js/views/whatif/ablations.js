@@ -11,7 +11,7 @@ import { plain } from "../../core/wire/tokens.js";
 import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
 import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
-import { withSameTarget, isSameChange, touches } from "../../core/store/interventions.js";
+import { withSameTarget, isSameChange, touchesHead } from "../../core/store/interventions.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -70,7 +70,7 @@ export function ablations(context) {
         limit: Math.max(FAINT, ...values.map(Math.abs)),
         describe: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.label }) : describe(t, /** @type {Sweep} */ (sweep), cell, rowsOfCell(cell))),
         on(cell) {
-          if (cell.head !== null) return touches(list, cell.place, cell.head);
+          if (cell.head !== null) return touchesHead(list, cell.place, cell.head);
           const present = withSameTarget(list, change(cell));
           return present !== null && isSameChange(present, change(cell));
         },

@@ -10,7 +10,7 @@ import { counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";
-import { otherOf, shownAs } from "../../core/store/trained-and-changed.js";
+import { otherRunPage, shownAs } from "../../core/store/trained-and-changed.js";
 import { answer, traced } from "../../core/store/view-requests.js";
 
 /** @import { Page } from "../../core/store/store.js" */
@@ -86,7 +86,7 @@ function earlier(page, before) {
  * @param {Trace} before
  */
 function alike(page, before) {
-  const changed = shownAs(page.link) === "changed" ? page : otherOf(page);
+  const changed = shownAs(page.link) === "changed" ? page : otherRunPage(page);
   const { status, trace } = changed ?? { status: "waiting", trace: null };
   return status === "ready" && trace && String(ids(trace)) === String(ids(before)) ? trace : null;
 }

@@ -9,13 +9,13 @@ import { ruler } from "../../core/draw/labels.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { changes, plainly } from "../../core/store/interventions.js";
+import { changes, plainChange } from "../../core/store/interventions.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { answer, keyOf, traced } from "../../core/store/view-requests.js";
-import { alone } from "../../core/wire/attentions.js";
+import { singleStep } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { counted, logprob } from "../../core/wire/reply.js";
-import { inForce } from "../../core/wire/request.js";
+import { changesInForce } from "../../core/wire/request.js";
 import { languages, plain } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { change as gain, two } from "../../lib/numbers.js";
@@ -76,7 +76,7 @@ const whole = (run) => /** @type {Run} */ (Object.fromEntries(KEYS.map((key) => 
 const compact = (run) => Object.fromEntries(Object.entries(run).filter(([, value]) => value !== null));
 
 /** What the page shows, as a run. @param {Page} page @returns {Run} */
-export const presentRun = ({ link }) => whole({ ...link, interventions: inForce(link) });
+export const presentRun = ({ link }) => whole({ ...link, interventions: changesInForce(link) });
 
 /** @param {Page} page @returns {Run[]} */
 const listed = ({ link }) => link.options.kept ?? NONE;
@@ -230,7 +230,7 @@ function line(context, keptRun, delta, fixed) {
       "td",
       {},
       el("span", { lang: read }, run.source),
-      changes(run).length > 0 && el("ul", { className: "run-changes" }, changes(run).map((change) => el("li", {}, plainly(change, { ...store.get(), trace }, t)))),
+      changes(run).length > 0 && el("ul", { className: "run-changes" }, changes(run).map((change) => el("li", {}, plainChange(change, { ...store.get(), trace }, t)))),
     ),
     el("td", { className: failed ? "bad" : "", lang: trace ? written : undefined, title: failed ? ownTrace.detail : undefined }, output),
     el("td", { className: "number" }, trace ? two(logprob(trace.output)) : ""),
@@ -248,7 +248,7 @@ const tone = (change) => (change === null || Math.abs(change) < 0.005 ? "" : cha
 /** What A writes, one step per row. @param {Kept[]} runs @param {Row[]} rows @returns {Step[]} */
 function stepsOf([first], rows) {
   const names = writes(/** @type {Trace} */ (first.forcedTrace));
-  return rows.map(({ index }) => ({ ...alone(names[index]), reads: null }));
+  return rows.map(({ index }) => ({ ...singleStep(names[index]), reads: null }));
 }
 
 /** @param {Row} row @param {number} n  of a run @returns {number | null}  its log-probability in A, or the change from it */
@@ -310,7 +310,7 @@ function picture(context, runs) {
   const measure = ruler(theme);
   const summaries = runs.map((run) => {
     const trace = traceOf(run);
-    const changeTexts = changes(run.run).map((change) => plainly(change, { ...context.store.get(), trace }, context.t));
+    const changeTexts = changes(run.run).map((change) => plainChange(change, { ...context.store.get(), trace }, context.t));
     return `${run.letter}  ${[run.run.source, ...changeTexts].join("; ")} → ${trace?.output.text ?? ""}`;
   });
   const texts = summaries.map((text, n) => s("text", { x: size, y: high * (n + 0.7) }, text));

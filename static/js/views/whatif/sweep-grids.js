@@ -1,7 +1,7 @@
 /** The parts of a model that a sweep changes, as a map: sections of rows and columns. */
 
 import { otherSentence } from "../../core/store/comparison.js";
-import { changes, linked } from "../../core/store/interventions.js";
+import { changes, linkValueOf } from "../../core/store/interventions.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import { attentionAt, axes, blockOf, blocks, place, predicting, stacked, within } from "../../core/wire/attentions.js";
 import { request } from "../../core/wire/request.js";
@@ -227,7 +227,7 @@ export const ends = (t, model) =>
  */
 export function sweepRequest(page, before) {
   const { model, link } = page;
-  const interventions = link.options.over ? linked(changes(link)) : null;
+  const interventions = link.options.over ? linkValueOf(changes(link)) : null;
   const written = before ? writing(link, before) : {};
   const { select: _, ...body } = request(model, { ...link, ...written, interventions, options: {}, pad_to: null }, []);
   return { ...body, ...(link.options.ablation === "patch" ? patched(page) : ablated(page)) };

@@ -4,7 +4,7 @@ import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
-import { alone, predicting } from "../../core/wire/attentions.js";
+import { singleStep, predicting } from "../../core/wire/attentions.js";
 import { outputKind, rowOf } from "../../core/wire/reply.js";
 import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
@@ -44,7 +44,7 @@ export function tokenChanges(context) {
       if (!trace) return;
       const rows = rowsOf(runs, trace);
       const labels = writes(runs.before);
-      const steps = rows.map(({ index }) => alone(labels[index]));
+      const steps = rows.map(({ index }) => singleStep(labels[index]));
       drawn = { rows, steps };
       const ranked = rows.some(({ ranks }) => ranks);
       const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));

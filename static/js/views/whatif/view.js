@@ -3,7 +3,7 @@
 import { continuationLength, controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { isChanged } from "../../core/store/interventions.js";
-import { choice, flag, text, whole } from "../../core/store/options.js";
+import { choice, flagOption, textOption, whole } from "../../core/store/options.js";
 import { place } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { logprob, outputKind } from "../../core/wire/reply.js";
@@ -55,9 +55,9 @@ export const whatif = {
     ablation: choice("zero", "uniform", "mean", "patch"),
     parts: choice("heads", "sublayers", "positions", "pairs", "tokens"),
     through: choice(...THROUGH),
-    b: text(),
+    b: textOption(),
     against: whole(0, 9_999_999),
-    over: flag(),
+    over: flagOption(),
     kept: runOption,
     written: whole(0, 999),
   },

@@ -11,7 +11,7 @@
 
 import { affine, plus, row, rows } from "../../lib/vectors.js";
 import { addNorm, added, feedForward, normed, reconcile } from "./sublayer.js";
-import { plainRotation, turnedBy } from "../../core/compute/positions.js";
+import { plainRotation, rotatedPairs } from "../../core/compute/positions.js";
 import { scorer } from "../../core/compute/scoring.js";
 import { softmaxRow } from "../../core/compute/attention-row.js";
 import { sliceOf } from "./worksheet-names.js";
@@ -145,7 +145,7 @@ function project(find, tensorOf, { head, query, key }, named, x) {
     const W = part(`W_${letter}`);
     const b = biases.has(letter) ? row(part(`b_${letter}`)) : null;
     const computed = affine(from, W, b, start, start + model.length);
-    const flat = turns && orders ? turnedBy(model, index, rotationOf(tensorOf, named, model.length), -1) : model;
+    const flat = turns && orders ? rotatedPairs(model, index, rotationOf(tensorOf, named, model.length), -1) : model;
     const by = perHead && orders ? perHead[letter] : null;
     const norm = by ? normed(tensorOf, computed, flat, by) : null;
     return { from, read, position: position && orders ? row(position, index) : null, W, b, start, model: norm ? computed : flat, computed, norm };
@@ -185,7 +185,7 @@ function rotate(tensorOf, { head, query, key }, named, { q, k }) {
   /** @param {"q" | "k"} letter @param {ReturnType<typeof project>["q"]} of @param {number} position @param {number} headIndex */
   const turned = (letter, of, position, headIndex) => {
     const before = of.norm?.computed ?? of.computed;
-    return { before, position, computed: turnedBy(before, position, rotation), model: row(tensorOf(letter), position, headIndex) };
+    return { before, position, computed: rotatedPairs(before, position, rotation), model: row(tensorOf(letter), position, headIndex) };
   };
   const [first, second] = [turned("q", q, query, head), turned("k", k, key, named.group)];
   return { q: first, k: second, rotation, check: reconcile(first, second) };
