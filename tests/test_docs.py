@@ -95,6 +95,18 @@ def test_links_are_not_broken(path: Path) -> None:
             assert anchor in map(heading_anchor, headings), link
 
 
+FILE = re.compile(r"`((?:\w[\w-]*/)+[\w.-]+\.(?:py|js|css|toml|html|json))`")
+BESIDE = ("", "static", "static/js", "model")  # folders that a page may leave out of a path
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_files_that_are_named_are_there(path: Path) -> None:
+    named = set(FILE.findall(path.read_text()))
+    assert {
+        file for file in named if not any((ROOT / one / file).exists() for one in BESIDE)
+    } == set()
+
+
 def test_the_line_that_defines_a_name() -> None:
     python = "def run(\n    x\n) -> None:\n    x = 1\n\n\nclass Engine:\n    def run(self): ...\n"
     assert line_of("run", python) == 1
