@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { blockB, counterpart, modelB, modelComparison, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
-import { initials } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -43,7 +43,7 @@ function answerOf(layers) {
  * @returns {Page}
  */
 function page(choices = {}, link = {}) {
-  const options = { ...initials(compare.options ?? {}), other: "model", ...choices };
+  const options = { ...initialChoices(compare.options ?? {}), other: "model", ...choices };
   const state = { ...DEFAULTS, block: "encoder", source: SOURCE, view: "compare", ...link, options };
   const own = trace();
   own.tokens.source = [at("<2zh>", 0, 0, true), at("the", 0, 3), at(" the", 3, 7)];

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, place, placeOf, positionedSteps, summaries, isSupervised, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, headIndices, place, placeOf, positionedSteps, summaries, isSupervised, texts,
 } from "../../static/js/core/wire/attentions.js";
 import { thumbnailWeights } from "../../static/js/core/compute/head-thumbnails.js";
-import { highlightOf, openingHead, pair } from "../../static/js/core/store/highlight.js";
+import { highlightOf, openingHead, explainedPair } from "../../static/js/core/store/highlight.js";
 import { workedCell } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -57,8 +57,8 @@ test("hovering wins over a pin, a pin over the first look", () => {
 });
 
 test("the pair of a row is what it looks at most", () => {
-  assert.deepEqual(pair(page({ query: 0 })), { query: 0, key: 2 });
-  assert.deepEqual(pair(page({ query: 0, key: 1 })), { query: 0, key: 1 });
+  assert.deepEqual(explainedPair(page({ query: 0 })), { query: 0, key: 2 });
+  assert.deepEqual(explainedPair(page({ query: 0, key: 1 })), { query: 0, key: 1 });
 });
 
 test("a weight is worked out from q and k, the mask left out of the sum", () => {
@@ -132,9 +132,9 @@ test("rows write where a causal rule is one of several", () => {
 test("layers of one rule share a mask, and heads a key", () => {
   assert.deepEqual(masks(MADE, "trunk"), ["trunk/0/attn.mask", "trunk/2/attn.mask"]);
   assert.equal(maskOf(MADE, { block: "trunk", layer: 8 }), "trunk/2/attn.mask");
-  const shared = [0, 3, 4, 7].map((head) => ofHead(MADE, { block: "trunk", layer: 5, head }).kv_head);
+  const shared = [0, 3, 4, 7].map((head) => headIndices(MADE, { block: "trunk", layer: 5, head }).kv_head);
   assert.deepEqual(shared, [0, 0, 1, 1]);
-  assert.deepEqual(ofHead(MADE, { block: "trunk", layer: 0, head: 3 }), { head: 3, kv_head: 1 });
+  assert.deepEqual(headIndices(MADE, { block: "trunk", layer: 0, head: 3 }), { head: 3, kv_head: 1 });
 });
 
 test("the tokens of a text are its own, whatever it is called", () => {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
-import { initials } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/options.js";
 import { withRemembered, traceOfQuestion } from "../../static/js/core/store/trained-and-changed.js";
-import { keyOf, traced } from "../../static/js/core/store/view-requests.js";
+import { keyOf, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
@@ -15,7 +15,7 @@ const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
 
 /** @param {Partial<import("../../static/js/core/store/link.js").State>} [link] */
 function page(link = {}) {
-  const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "whatif", interventions: OFF, ...link, options: initials(OPTIONS) };
+  const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "whatif", interventions: OFF, ...link, options: initialChoices(OPTIONS) };
   return { ...createStore(/** @type {any} */ (state)).get(), model: MODEL, trace: trace() };
 }
 
@@ -68,7 +68,7 @@ test("an older share held the text: it counts where it was cut into the same tok
   const of = { ...page(), share: /** @type {any} */ ({}), live: false };
   const other = trace();
   other.output.tokens = [{ ...token("这"), id: 5 }, ...other.output.tokens];
-  const byText = traced(of, { target: "这", decode: null, select: ["encoder.0.self.weights", "encoder.0.self.mask"] });
+  const byText = runQuestion(of, { target: "这", decode: null, select: ["encoder.0.self.weights", "encoder.0.self.mask"] });
   const gone = new Problem("frozen");
   const older = (/** @type {any} */ after) => ({ ...answered(of, trace(), gone), answers: { ...answered(of, trace(), gone).answers, [keyOf(byText)]: after } });
   const after = trace();
@@ -148,7 +148,7 @@ test("what the page has seen of the run without changes answers for it", () => {
   assert.equal(traceOfQuestion({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);
   const elsewhere = { ...page({ source: "a cat" }), runs };
   assert.equal(traceOfQuestion(elsewhere, unchanged(elsewhere)), null, "another sentence");
-  const there = { ...page({ layer: 1, options: { ...initials(OPTIONS), effect: "attention" } }), runs };
+  const there = { ...page({ layer: 1, options: { ...initialChoices(OPTIONS), effect: "attention" } }), runs };
   there.link.options.effect = "attention";
   assert.equal(traceOfQuestion(there, unchanged(there)), null, "its weights are not here yet");
 });

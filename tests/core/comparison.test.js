@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { comparison, otherPlace, otherRun, otherSentence, axisIndexOf } from "../../static/js/core/store/comparison.js";
 import { texts } from "../../static/js/core/wire/attentions.js";
-import { initials } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { highlightedTokens } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
@@ -21,7 +21,7 @@ import { MODEL, tensor, token, trace } from "../js/trace.js";
  * @returns {Page}
  */
 function page(choices, link = {}) {
-  const options = { ...initials(compare.options ?? {}), ...choices };
+  const options = { ...initialChoices(compare.options ?? {}), ...choices };
   const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "compare", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { initials } from "../../static/js/core/store/options.js";
-import { heatmapOptions, highlightIn, highlightedTokens, pairIn, reading, tokenAt } from "../../static/js/core/store/heatmap-data.js";
+import { initialChoices } from "../../static/js/core/store/options.js";
+import { heatmapOptions, highlightIn, highlightedTokens, pairIn, heatmapOf, tokenAt } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { texts } from "../../static/js/core/wire/attentions.js";
@@ -15,13 +15,13 @@ import { MODEL, sized, trace } from "../js/trace.js";
  * @param {Partial<import("../../static/js/core/store/link.js").State>} [link]
  */
 function page(choices, link = {}) {
-  const options = { ...initials(attention.options ?? {}), ...choices };
+  const options = { ...initialChoices(attention.options ?? {}), ...choices };
   const state = { ...DEFAULTS, block: "encoder", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
 /** @param {import("../../static/js/core/store/store.js").Page} page */
 function read(page) {
-  const found = reading(page);
+  const found = heatmapOf(page);
   assert.ok(found);
   return found;
 }
@@ -134,11 +134,11 @@ test("the same place, read in the same way, is the same reading, and another is 
   assert.equal(new Set([first, ...readings]).size, 7);
   assert.deepEqual(others.map(read), readings, "going back and forth works nothing out again");
   assert.notEqual(read({ ...at({}), trace: trace() }), first, "another trace");
-  assert.equal(reading(at({}, { layer: 1 })), null, "a layer that is not here");
-  assert.equal(reading({ ...at({}), trace: null }), null);
+  assert.equal(heatmapOf(at({}, { layer: 1 })), null, "a layer that is not here");
+  assert.equal(heatmapOf({ ...at({}), trace: null }), null);
   const small = sized({ encoder: 1, decoder: 1 }, { encoder: 1, decoder: 1 });
   assert.equal(read({ ...at({ pool: "mean" }), model: small }).planes.length, 1);
-  assert.equal(reading({ ...at({ pool: "max" }), model: null }), null, "no model says where its attentions are");
+  assert.equal(heatmapOf({ ...at({ pool: "max" }), model: null }), null, "no model says where its attentions are");
   assert.deepEqual(four(read({ ...at({ pool: "max" }, { head: 1 }), model: small }).matrix.values.slice(0, 3)), [1, 0, 0]);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { highlightOf, openingHead, pair } from "../../static/js/core/store/highlight.js";
+import { highlightOf, openingHead, explainedPair } from "../../static/js/core/store/highlight.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, sized, tensor, trace } from "../js/trace.js";
@@ -39,14 +39,14 @@ test("a word that looks at itself is not the first look, but one that writes wha
 });
 
 test("the pair to explain is what is lit, or what the row looks at most", () => {
-  assert.deepEqual(pair(page({ query: 0, key: 1 })), { query: 0, key: 1 });
-  assert.deepEqual(pair(page({ query: 2 })), { query: 2, key: 0 });
-  assert.deepEqual(pair(page()), { query: 1, key: 2 });
-  assert.deepEqual(pair(page({ query: 0, key: 9 })), { query: 0, key: 2 }, "a key that is not there");
-  assert.equal(pair(page({ query: 3, key: 0 })), null, "a row that is not there");
-  assert.deepEqual(pair(page({ query: 2 }), { query: null, key: ref("source", 1) }), { query: 2, key: 1 });
-  assert.deepEqual(pair(page({ query: 2 }), { query: ref("source", 0), key: null }), { query: 0, key: 2 });
-  assert.equal(pair({ ...page(), trace: null }), null);
+  assert.deepEqual(explainedPair(page({ query: 0, key: 1 })), { query: 0, key: 1 });
+  assert.deepEqual(explainedPair(page({ query: 2 })), { query: 2, key: 0 });
+  assert.deepEqual(explainedPair(page()), { query: 1, key: 2 });
+  assert.deepEqual(explainedPair(page({ query: 0, key: 9 })), { query: 0, key: 2 }, "a key that is not there");
+  assert.equal(explainedPair(page({ query: 3, key: 0 })), null, "a row that is not there");
+  assert.deepEqual(explainedPair(page({ query: 2 }), { query: null, key: ref("source", 1) }), { query: 2, key: 1 });
+  assert.deepEqual(explainedPair(page({ query: 2 }), { query: ref("source", 0), key: null }), { query: 0, key: 2 });
+  assert.equal(explainedPair({ ...page(), trace: null }), null);
 });
 
 test("a page that was not told where opens on the head that tells most", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { clippedSteps, createLabels, ruler, isUpright } from "../../static/js/core/draw/labels.js";
+import { clippedSteps, createLabels, textRuler, isUpright } from "../../static/js/core/draw/labels.js";
 
 /** An element as far as a label is one. */
 function element() {
@@ -157,13 +157,13 @@ test("what would lie on the lit label makes room for it", () => {
 
 test("text is measured once in each font and size, and not for ever", () => {
   const letters = (/** @type {string} */ font, size = 11) => ({ font, size });
-  const small = ruler(letters("serif"));
+  const small = textRuler(letters("serif"));
   assert.deepEqual([small("cat"), small("cat"), measured], [33, 33, 1]);
-  assert.equal(ruler(letters("serif"))("cat"), 33);
+  assert.equal(textRuler(letters("serif"))("cat"), 33);
   assert.equal(measured, 1, "another ruler of the same");
-  ruler(letters("sans"))("cat");
-  assert.deepEqual([ruler(letters("serif", 22))("cat"), measured], [66, 3]);
-  const large = ruler(letters("serif", 22));
+  textRuler(letters("sans"))("cat");
+  assert.deepEqual([textRuler(letters("serif", 22))("cat"), measured], [66, 3]);
+  const large = textRuler(letters("serif", 22));
   for (let n = 0; n < 4096; n++) large(`word ${n}`);
   const before = measured;
   large("word 4095");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choice, initials, listOption, textOption, whole } from "../../static/js/core/store/options.js";
-import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stateOfShare } from "../../static/js/core/store/link.js";
+import { choiceOption, initialChoices, listOption, textOption, integerOption } from "../../static/js/core/store/options.js";
+import { DEFAULTS, REQUEST_KEYS, format, mergeStates, parse, stateOfShare } from "../../static/js/core/store/link.js";
 import { bind } from "../../static/js/core/store/address.js";
 import { createStore } from "../../static/js/core/store/store.js";
 
@@ -69,19 +69,19 @@ test("of what a link says twice the first counts", () => {
   assert.equal(parse("layer=1&layer=2").layer, 1);
 });
 
-const OPTIONS = { scale: choice("linear", "log"), only: listOption(), top: whole(1, 100, 100), b: textOption() };
-const FIRST = { ...DEFAULTS, options: initials(OPTIONS) };
+const OPTIONS = { scale: choiceOption("linear", "log"), only: listOption(), top: integerOption(1, 100, 100), b: textOption() };
+const FIRST = { ...DEFAULTS, options: initialChoices(OPTIONS) };
 
 test("what was chosen stands in the link, what is as at first does not", () => {
   const options = { ...FIRST.options, scale: "log", only: [0, 3], b: "a&b 你" };
   const search = format({ ...FIRST, source: "Hi", options }, OPTIONS);
   assert.match(search, /&scale=log&only=0%2C3&b=a%26b\+/);
   assert.doesNotMatch(search, /top/);
-  assert.deepEqual(merge(FIRST, parse(search, OPTIONS)).options, options);
+  assert.deepEqual(mergeStates(FIRST, parse(search, OPTIONS)).options, options);
 });
 
 test("a choice that cannot be read is left at its first", () => {
-  const { options } = merge(FIRST, parse("?scale=cubic&only=1,x&top=101", OPTIONS));
+  const { options } = mergeStates(FIRST, parse("?scale=cubic&only=1,x&top=101", OPTIONS));
   assert.deepEqual(options, FIRST.options);
 });
 
@@ -203,7 +203,7 @@ test("what a change of each key asks for is another trace, and of the place is n
 
 test("merging leaves what is merged as it was", () => {
   const state = { ...DEFAULTS, options: { a: 1 } };
-  const merged = merge(state, { head: 3, options: { a: 2 } });
+  const merged = mergeStates(state, { head: 3, options: { a: 2 } });
   assert.deepEqual([state.head, state.options, merged.head, merged.options], [0, { a: 1 }, 3, { a: 2 }]);
 });
 
@@ -213,7 +213,7 @@ test("a long text is in the fragment, which no server is sent", () => {
   const words = format(state);
   const [query, fragment] = words.split("#");
   assert.ok(query.length < 200 && !query.includes("source") && fragment.startsWith("source="));
-  assert.deepEqual(merge(DEFAULTS, parse(`?${words}`)), state);
+  assert.deepEqual(mergeStates(DEFAULTS, parse(`?${words}`)), state);
   assert.ok(!format({ ...state, source: "a".repeat(2000) }).includes("#"));
   assert.equal(parse("?source=a#source=b").source, "a");
   assert.deepEqual(parse("?layer=1#view=lines&stage").view, undefined);

@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import { DEFAULTS, withoutLostPin, fittedLink, createSettler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { initials } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
 import { MODEL, sized, trace } from "../js/trace.js";
 
-const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initials(OPTIONS) };
+const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initialChoices(OPTIONS) };
 /** @import { State } from "../../static/js/core/store/link.js" */
 
 /** A page that shows a trace. @param {Partial<State>} [link] */
@@ -71,7 +71,7 @@ test("another request waits in the same change, and means places that are yet to
 test("a link to another model is not settled by the last one's, which is still shown", () => {
   const [small, large] = [{ encoder: 2, decoder: 4 }, { encoder: 4, decoder: 8 }].map((heads) => sized({ encoder: 2, decoder: 2 }, heads));
   const models = [{ ...small, id: "first", positions: "none" }, { ...large, id: "second", positions: "relative" }];
-  const options = initials(OPTIONS);
+  const options = initialChoices(OPTIONS);
   const store = createStore({ ...LINK, model: "first", view: "positions" }, createSettler(view));
   store.set({ models, model: models[0], trace: trace(), status: "ready" });
   assert.equal(store.get().link.options.part, "shuffle", "what there is without positions");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { additionalContents, isDeparted, answerFromShare, parametersFromShare, isFixed, isMissingFromShare } from "../../static/js/core/store/share-contents.js";
-import { answer, encoding, keyOf, parameters, traced } from "../../static/js/core/store/view-requests.js";
+import { answer, encoding, keyOf, parameters, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { createStore } from "../../static/js/core/store/store.js";
@@ -12,12 +12,12 @@ import { MODEL, trace } from "../js/trace.js";
 /** @type {import("../../static/js/core/store/link.js").State} */
 const LINK = { ...DEFAULTS, source: "the the", block: "cross" };
 const page = () => ({ ...createStore(LINK).get(), model: MODEL });
-const other = () => traced(page(), { source: "a", select: ["*.weights"] });
+const other = () => runQuestion(page(), { source: "a", select: ["*.weights"] });
 const gain = () => parameters(page(), ["encoder.0.self.gain"]);
 
 test("a share asks for what it does not hold anyway", () => {
-  const own = traced(page(), { select: ["encoder.*.self.weights", "decoder.probabilities"] });
-  const deeper = traced(page(), { select: ["encoder.0.norm"] });
+  const own = runQuestion(page(), { select: ["encoder.*.self.weights", "decoder.probabilities"] });
+  const deeper = runQuestion(page(), { select: ["encoder.0.norm"] });
   const view = {
     needs: () => [
       "encoder.0.self.q",
@@ -47,7 +47,7 @@ test("a share lacks what a view needs and it does not hold, when nobody can be a
   assert.equal(isMissingFromShare({ ...opened, share: null }, lacks), false);
 });
 
-const pictures = () => traced(page(), { select: ["decoder.*.cross.weights"] });
+const pictures = () => runQuestion(page(), { select: ["decoder.*.cross.weights"] });
 
 test("questions about a share's own run are answered out of its trace", () => {
   /** @type {any} */
@@ -60,7 +60,7 @@ test("questions about a share's own run are answered out of its trace", () => {
   assert.equal(answerFromShare(opened, gain()), null);
   assert.equal(answerFromShare(page(), pictures()), null);
   const departed = { ...opened, link: { ...LINK, source: "a" } };
-  const its = traced(departed, { select: ["decoder.*.cross.weights"] });
+  const its = runQuestion(departed, { select: ["decoder.*.cross.weights"] });
   assert.equal(answerFromShare(departed, its), null, "what the reader has changed is another run");
 });
 
@@ -95,7 +95,7 @@ test("a share without its model answers what it holds, and says so of the rest",
     trace: async () => assert.fail("nothing may be run"),
   };
   const store = createStore(LINK);
-  const late = traced(page(), { source: "b", select: ["*.weights"] });
+  const late = runQuestion(page(), { source: "b", select: ["*.weights"] });
   const wishes = { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, pictures()] };
   await bindSession(store, frozen(api, { id: "1", initial: LINK, options: {} }), wishes).run();
   await new Promise((resolve) => setTimeout(resolve));
@@ -114,7 +114,7 @@ test("a share of a changed model holds the model as trained as well, and is the 
   const view = { needs: () => ["encoder.0.norm", "decoder.0.cross.weights"] };
   const held = additionalContents(changed, view);
   assert.deepEqual(held.select, ["encoder.0.norm"]);
-  assert.deepEqual(held.asks, [traced(page(), { select: ["*.weights", "*.mask", "*.q", "*.k", "*.v", "encoder.0.norm"] })]);
+  assert.deepEqual(held.asks, [runQuestion(page(), { select: ["*.weights", "*.mask", "*.q", "*.k", "*.v", "encoder.0.norm"] })]);
   const trained = { ...changed, link: { ...changed.link, options: { as: "trained" } } };
   assert.deepEqual(additionalContents(trained, view), held);
   assert.deepEqual(additionalContents(page(), view).asks, []);
@@ -130,11 +130,11 @@ test("a share is changed once something else is asked of its model, and not when
 });
 
 test("a share holds twenty questions at most, and one of one text is of its own run", () => {
-  const many = Array.from({ length: 22 }, (_, n) => traced(page(), { source: `${n}`, select: ["*.weights"] }));
+  const many = Array.from({ length: 22 }, (_, n) => runQuestion(page(), { source: `${n}`, select: ["*.weights"] }));
   assert.equal(additionalContents(page(), { needs: () => [], asks: () => many }).asks.length, 20);
   const one = { ...MODEL, texts: ["text"] };
   const share = /** @type {any} */ ({ model: one, trace: trace(), state: { source: "the the" } });
   const opened = { ...page(), model: one, share, link: { ...LINK } };
   assert.equal(isDeparted(opened), false);
-  assert.equal(answerFromShare(opened, traced(opened, { select: ["decoder.*.cross.weights"] }))?.id, share.trace.id);
+  assert.equal(answerFromShare(opened, runQuestion(opened, { select: ["decoder.*.cross.weights"] }))?.id, share.trace.id);
 });

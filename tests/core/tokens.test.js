@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, plain, plainStep, traceLabels, isWord } from "../../static/js/core/wire/tokens.js";
+import { labels, plainLabel, plainStep, traceLabels, isWord } from "../../static/js/core/wire/tokens.js";
 import { token, trace } from "../js/trace.js";
 
 const say = (/** @type {string[]} */ ...texts) =>
   labels(
     texts.map((text) => token(text)),
     "en",
-  ).map(plain);
+  ).map(plainLabel);
 
 test("a leading space is a dot, duplicates carry their index", () => {
   assert.deepEqual(say("the", " cat", " the", "."), ["the₁", "·cat", "·the₂", "."]);

@@ -6,8 +6,8 @@ import { highlightOf } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { withOtherRun, runOfLink, otherRunPage, withRemembered, traceOfQuestion as seenOf, shownAs, storeOf } from "../../static/js/core/store/trained-and-changed.js";
-import { traced } from "../../static/js/core/store/view-requests.js";
+import { withOtherRun, runOfLink, otherRunPage, withRemembered, traceOfQuestion as seenOf, runKind, storeOf } from "../../static/js/core/store/trained-and-changed.js";
+import { runQuestion } from "../../static/js/core/store/view-requests.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { flush, ready, SELF, served } from "../js/bound-session.js";
 import { MODEL, tensor, trace } from "../js/trace.js";
@@ -84,7 +84,7 @@ test("a busy server is not asked for a run that is not shown, before the reader 
 });
 
 test("a question about the run that is on its way waits for it, and is asked where it did not come", async () => {
-  const unchanged = (/** @type {any} */ page) => traced(page, { interventions: null, select });
+  const unchanged = (/** @type {any} */ page) => runQuestion(page, { interventions: null, select });
   const { traces, answers, store } = await ready({ interventions: OFF }, { asks: (page) => [unchanged(page)] });
   assert.deepEqual([traces.length, answers.length], [2, 0]);
   await traces[1].reply({ ...SELF, id: "trained" });
@@ -151,7 +151,7 @@ function both() {
 test("a store of one run shows it whichever the page shows, and hears of it", () => {
   const { store, trained } = both();
   const of = storeOf(store, () => "trained");
-  assert.deepEqual([shownAs(store.get().link), shownAs(of.get().link)], ["changed", "trained"]);
+  assert.deepEqual([runKind(store.get().link), runKind(of.get().link)], ["changed", "trained"]);
   assert.equal(of.get().trace, trained);
   assert.equal(of.get().link, of.get().link, "the same link every time");
   /** @type {any[]} */
@@ -169,9 +169,9 @@ test("a cell that is picked in a run is of that run, which is shown then", () =>
   const { store } = both();
   const of = storeOf(store, () => "trained");
   of.go({ query: 0, key: null }, "pinned");
-  assert.deepEqual([store.get().link.query, shownAs(store.get().link)], [0, "trained"]);
+  assert.deepEqual([store.get().link.query, runKind(store.get().link)], [0, "trained"]);
   storeOf(store, () => "changed").go({ query: null, key: null });
-  assert.deepEqual([store.get().link.query, shownAs(store.get().link)], [null, "trained"], "to unpin shows nothing else");
+  assert.deepEqual([store.get().link.query, runKind(store.get().link)], [null, "trained"], "to unpin shows nothing else");
 });
 
 test("a pin and the pointer are in both runs where both have the token", () => {
@@ -231,7 +231,7 @@ test("who listens to a store of one run hears both pages as that run shows them,
   /** @type {any[]} */
   const heard = [];
   const part = (/** @type {any} */ page) => [page.link.query, page.trace];
-  of.subscribe(part, (page, previous, origin) => heard.push([...part(page), ...part(previous), shownAs(page.link), shownAs(previous.link), origin]));
+  of.subscribe(part, (page, previous, origin) => heard.push([...part(page), ...part(previous), runKind(page.link), runKind(previous.link), origin]));
   store.go({ query: 0 }, "pinned");
   assert.deepEqual(heard, [[0, trained, null, trained, "trained", "trained", "pinned"]]);
   assert.equal(heard[0][1], trained);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/core/store/view-requests.js";
+import { answer, encoding, keyOf, ofThisRun, parameters, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
@@ -15,7 +15,7 @@ function store() {
 
 test("equal questions are one", () => {
   const page = store().get();
-  const wanted = (/** @type {string} */ name) => traced({ ...page }, { select: [name] });
+  const wanted = (/** @type {string} */ name) => runQuestion({ ...page }, { select: [name] });
   assert.equal(keyOf(wanted("a")), keyOf(wanted("a")));
   assert.notEqual(keyOf(wanted("a")), keyOf(wanted("b")));
 });
@@ -37,14 +37,14 @@ test("matrices are asked of the model that is here, or of the one that the link 
 
 test("a question is about the page's own run, or another", () => {
   const page = store().get();
-  assert.equal(ofThisRun(page, traced(page, { select: ["a"], summarise: ["*"], dtype: "uint8" })), true);
-  assert.equal(ofThisRun(page, traced(page, { select: [], source: "b" })), false);
+  assert.equal(ofThisRun(page, runQuestion(page, { select: ["a"], summarise: ["*"], dtype: "uint8" })), true);
+  assert.equal(ofThisRun(page, runQuestion(page, { select: [], source: "b" })), false);
   assert.equal(ofThisRun(page, parameters(page, [])), false);
 });
 
 test("another run differs from the page's in what was changed, and null takes away", () => {
   const page = { ...store().get(), link: { ...store().get().link, target: "这" } };
-  assert.deepEqual(traced(page, { source: "a", target: null, select: ["*.weights"] }), {
+  assert.deepEqual(runQuestion(page, { source: "a", target: null, select: ["*.weights"] }), {
     trace: { source: "a", select: ["*.weights"] },
   });
 });
@@ -55,10 +55,10 @@ test("another run is asked with all that the page's own is asked with", () => {
     interventions: [{ at: "encoder.0.self", head: 1, do: "zero" }], pad_to: 12,
   };
   const page = { ...store().get(), link: { ...store().get().link, .../** @type {any} */ (said) } };
-  assert.deepEqual(traced(page, { select: ["x"] }), { trace: { ...said, select: ["x"] } });
-  assert.equal(ofThisRun(page, traced(page, { select: ["x"] })), true);
+  assert.deepEqual(runQuestion(page, { select: ["x"] }), { trace: { ...said, select: ["x"] } });
+  assert.equal(ofThisRun(page, runQuestion(page, { select: ["x"] })), true);
   for (const [name, other] of Object.entries({ ...said, pad_to: 13, target: "c", direction: "zh-en" }))
-    if (other !== /** @type {any} */ (said)[name]) assert.equal(ofThisRun(page, traced(page, { select: [], [name]: other })), false, name);
+    if (other !== /** @type {any} */ (said)[name]) assert.equal(ofThisRun(page, runQuestion(page, { select: [], [name]: other })), false, name);
   assert.equal(ofThisRun(page, { trace: { ...said, source: "a", rows: [1] } }), false, "a member more");
 });
 

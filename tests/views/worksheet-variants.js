@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { blocks, between } from "../../static/js/core/wire/attentions.js";
+import { blocks, isBetweenTexts } from "../../static/js/core/wire/attentions.js";
 import { names } from "../../static/js/views/worksheet/worksheet-names.js";
 import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
 import { overall, stages, transcript } from "../../static/js/views/worksheet/stage-order.js";
@@ -32,7 +32,7 @@ function workedOut({ model, tensors, parameters, lengths }) {
       if (missing.length) return { block: block.id, layer, missing };
       const sheet = worksheet(find, cell, named);
       const keys = Array.from({ length: lengths[block.key] }, (_, j) => step(`k${j}`));
-      const list = stages({ t, sheet, named, cell, joins: between(block), query: step("q"), key: keys[cell.key], keys });
+      const list = stages({ t, sheet, named, cell, joins: isBetweenTexts(block), query: step("q"), key: keys[cell.key], keys });
       const { largest, count, agrees } = overall(list);
       const checks = Object.fromEntries(list.flatMap(({ id, check }) => (check ? [[id, check.largest]] : [])));
       const text = transcript(t, [], list);

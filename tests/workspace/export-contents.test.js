@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileRequest, nameOf, tensorsBehind } from "../../static/js/workspace/export-menu.js";
-import { choice } from "../../static/js/core/store/options.js";
-import { encoding, traced } from "../../static/js/core/store/view-requests.js";
+import { choiceOption } from "../../static/js/core/store/options.js";
+import { encoding, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { sized } from "../js/trace.js";
 
@@ -14,15 +14,15 @@ const page = {
 };
 /** @type {any} */
 const view = { id: "attention", frame: { rail: "both" }, needs: () => ["decoder.1.cross.weights"] };
-const options = { scale: choice("linear", "log") };
+const options = { scale: choiceOption("linear", "log") };
 
 test("what is behind a view is what it shows of the run, whole", () => {
   assert.deepEqual(tensorsBehind(page, view), ["decoder.1.cross.weights"]);
   const small = { ...view, needs: () => ["a.weights:uint8", "a.weights", "a.mask", "summary of a"] };
   assert.deepEqual(tensorsBehind(page, small), ["a.weights", "a.mask"]);
-  const own = { ...view, needs: () => ["a"], asks: () => [traced(page, { select: ["a", "b"] })] };
+  const own = { ...view, needs: () => ["a"], asks: () => [runQuestion(page, { select: ["a", "b"] })] };
   assert.deepEqual(tensorsBehind(page, own), ["a", "b"]);
-  const other = { ...view, needs: () => [], asks: () => [traced(page, { source: "No", select: ["*.q"] }), encoding({ length: 3, d_model: 8 })] };
+  const other = { ...view, needs: () => [], asks: () => [runQuestion(page, { source: "No", select: ["*.q"] }), encoding({ length: 3, d_model: 8 })] };
   assert.deepEqual(tensorsBehind(page, other), ["target.position"], "another run is not this one");
 });
 

@@ -14,7 +14,7 @@ import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { trouble } from "../core/figure/figure-status.js";
+import { problemLine } from "../core/figure/figure-status.js";
 import { ENTRIES } from "./answer-entry.js";
 import { KINDS } from "./question-kinds.js";
 import { ask } from "./question.js";
@@ -52,7 +52,7 @@ export function createPrediction({ root, page, sources, question, label, answer:
   const entry = ENTRIES[name];
   const inquiry = ask(page, sources, question);
   const asker = createAsker();
-  const failed = trouble(page, () => void again());
+  const failed = problemLine(page, () => void again());
   const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
   const verdict = h("p", { className: "verdict", role: "status", tabIndex: -1 });
   const actions = h("p", { className: "actions" });

@@ -2,7 +2,7 @@
 
 import { quoted, step } from "../core/draw/token.js";
 import { headedTable } from "../core/figure/number-table.js";
-import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typed } from "../core/wire/attentions.js";
+import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typedText } from "../core/wire/attentions.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
 import { labRequest, parse } from "../lab/link.js";
@@ -345,5 +345,5 @@ export async function contextOf(inquiry) {
   const { query } = state.block ? blockOf(model, state.block) : blocks(model)[blocks(model).length - 1];
   const { end } = trace.tokens[query][state.query ?? 0];
   const until = (/** @type {string} */ text) => `${[...text].slice(0, end).join("")} …`;
-  return query === typed(model) ? [sentence(until(state.source))] : [sentence(state.source), ...written(until(trace.output.text))];
+  return query === typedText(model) ? [sentence(until(state.source))] : [sentence(state.source), ...written(until(trace.output.text))];
 }

@@ -4,7 +4,7 @@
  */
 
 import { frozen, served } from "../core/store/data-sources.js";
-import { merge, parse } from "../core/store/link.js";
+import { mergeStates, parse } from "../core/store/link.js";
 import { request } from "../core/wire/request.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
@@ -72,7 +72,7 @@ import { OPTIONS } from "../views/index.js";
  * @returns {Inquiry}
  */
 export function ask({ t, phrase }, { source, compute, stated }, question) {
-  const state = merge(linkTo(), parse(question.link, OPTIONS));
+  const state = mergeStates(linkTo(), parse(question.link, OPTIONS));
   async function model() {
     const models = await source.models();
     return models.find(({ id }) => id === state.model) ?? models[0];

@@ -3,7 +3,7 @@
 import { offeredKinds } from "../ask/question-kinds.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { keepUnchanged } from "../core/store/address.js";
-import { format, merge, parse } from "../core/store/link.js";
+import { format, mergeStates, parse } from "../core/store/link.js";
 import { format as formatLab, parse as parseLab } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { linkTo } from "../views/create-figure.js";
@@ -32,7 +32,7 @@ export function liveModel(store, first, isReaders) {
       const target = link ? parse(link, OPTIONS) : first;
       if (!target.source) return false;
       changed = link !== "";
-      store.go(keepUnchanged(now, link ? merge(linkTo(), target, { lang: now.lang }) : first), "pushed");
+      store.go(keepUnchanged(now, link ? mergeStates(linkTo(), target, { lang: now.lang }) : first), "pushed");
       return true;
     },
     onChange(listener) {

@@ -5,10 +5,10 @@
 
 import { onPaper } from "../core/draw/matrix-canvas.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { trouble } from "../core/figure/figure-status.js";
+import { problemLine } from "../core/figure/figure-status.js";
 import { readFragment, readQuery } from "../core/store/address.js";
 import { frozen } from "../core/store/data-sources.js";
-import { format, merge, parse, stateOfShare } from "../core/store/link.js";
+import { format, mergeStates, parse, stateOfShare } from "../core/store/link.js";
 import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -140,7 +140,7 @@ export async function openFigure(services, element, figures) {
     figures.arrived(element, live);
   } catch (error) {
     stand.querySelectorAll(".coming").forEach((place) => place.remove());
-    const failed = trouble(services.page, () => void openFigure(services, element, figures));
+    const failed = problemLine(services.page, () => void openFigure(services, element, figures));
     stand.after(failed.element);
     failed.show(failure(error).first().final());
     return false;
@@ -192,7 +192,7 @@ async function modelFigure(services, element) {
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const { initial, source } = await opened(api, server, element, lang, (problem) => reportLostShare(page, element, problem));
-  const state = merge(linkTo(), initial, { lang });
+  const state = mergeStates(linkTo(), initial, { lang });
   const store = storeOf(state);
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });

@@ -2,7 +2,7 @@
 
 import { plot } from "../core/draw/curves.js";
 import { within } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/figure-status.js";
+import { problemLine } from "../core/figure/figure-status.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
 import { createAsker } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";
@@ -44,7 +44,7 @@ async function createZooFigure({ page, api, source }, root, link, { changed, ans
   let index = within(lengths.indexOf(firstLength), lengths.length);
   let seed = SEEDS.test(parameters.get("seed") ?? "") ? Number(parameters.get("seed")) : SEED;
   const asker = createAsker();
-  const failed = trouble(page, () => void ask());
+  const failed = problemLine(page, () => void ask());
   const slider = h("input", { type: "range", min: "0", max: String(lengths.length - 1), step: "1", value: String(index), "aria-label": unitName(t, unit) });
   const output = h("output", {});
   const drawButton = h("button", { type: "button", className: "button" }, t("Draw an example"));

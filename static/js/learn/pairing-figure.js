@@ -7,8 +7,8 @@ import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { attentionSentence, createPairing, openingNeeds, openingOf } from "../opening/pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/figure-status.js";
-import { format, merge, parse } from "../core/store/link.js";
+import { problemLine } from "../core/figure/figure-status.js";
+import { format, mergeStates, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { createSentence, linkOfState } from "./figure-controls.js";
@@ -30,12 +30,12 @@ export async function pairingFigure(services, element) {
   const { page, source, lang } = services;
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
-  let state = merge(linkTo(), parse(element.dataset.link ?? "", OPTIONS), { lang });
+  let state = mergeStates(linkTo(), parse(element.dataset.link ?? "", OPTIONS), { lang });
   const opened = new URLSearchParams(element.dataset.link).get("word");
   /** The written word that was clicked. */
   let word = opened && WORD.test(opened) ? Number(opened) : null;
   const asker = createAsker();
-  const failed = trouble(page, () => void ask());
+  const failed = problemLine(page, () => void ask());
   /** @type {import("../opening/pairing.js").Opening | null} */
   let opening = null;
   const { form, field } = createSentence(page, state.source, (typed) => {
@@ -73,7 +73,7 @@ export async function pairingFigure(services, element) {
   /** @param {string} typed @param {number | null} wordIndex */
   function read(typed, wordIndex) {
     const isOther = typed !== state.source;
-    state = merge(state, { source: typed });
+    state = mergeStates(state, { source: typed });
     field.value = typed;
     word = wordIndex;
     open.href = `/?${format(state, OPTIONS)}`;

@@ -4,7 +4,7 @@
  */
 
 import { pointingIn } from "../core/figure/pointing.js";
-import { trouble } from "../core/figure/figure-status.js";
+import { problemLine } from "../core/figure/figure-status.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
@@ -41,7 +41,7 @@ export async function trainingFigure(services, element, measure) {
   const stand = find(".stand", element);
   /** What failed, to be done again. */
   let again = () => {};
-  const failed = trouble(page, () => {
+  const failed = problemLine(page, () => {
     failed.show(null);
     again();
   });

@@ -1,7 +1,7 @@
 /** Long texts: no chips and no inspector, and a text that is too long can be truncated. */
 
 import { isFixed } from "../core/store/share-contents.js";
-import { typed } from "../core/wire/attentions.js";
+import { typedText } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { find, h, write } from "../lib/dom.js";
 
@@ -72,7 +72,7 @@ export function bindLongText({ store, t }) {
 function tooMuch(page) {
   const { problem, status, model } = page;
   if (status !== "failed" || problem?.kind !== "text-too-long" || !problem.excess || isFixed(page)) return null;
-  return ["tokens", "characters"].includes(problem.excess.unit) && problem.field === typed(model) ? problem.excess : null;
+  return ["tokens", "characters"].includes(problem.excess.unit) && problem.field === typedText(model) ? problem.excess : null;
 }
 
 // The progress of a long text's run as one number, and the time that is left.

@@ -7,7 +7,7 @@ import { alignment } from "../core/compute/alignment.js";
 import { findingOf } from "../core/compute/attention-row.js";
 import { curve, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
-import { across, singleStep, attention, place } from "../core/wire/attentions.js";
+import { crossBlock, singleStep, attention, place } from "../core/wire/attentions.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";
 import { memo } from "../lib/memo.js";
@@ -149,7 +149,7 @@ export const hasOpening = (model) => aligners(model) !== null;
 export function openingNeeds(model) {
   const heads = aligners(model);
   if (!heads) return [];
-  const block = across(model).id;
+  const block = crossBlock(model).id;
   return [heads.writes, heads.reads].flatMap(({ layer }) => ["weights", "mask"].map((name) => place(model, { block, layer }, name)));
 }
 
@@ -157,7 +157,7 @@ export function openingNeeds(model) {
 export function openingOf({ model, trace }) {
   const heads = aligners(model);
   if (!heads || !trace) return null;
-  const { id: block, key } = across(model);
+  const { id: block, key } = crossBlock(model);
   const [writes, reads] = [heads.writes, heads.reads].map((head) => {
     const matrix = attention(model, trace, { block, ...head });
     return matrix && alignment({ read: trace.tokens[key], written: trace.output.tokens }, matrix, head.rows);

@@ -1,7 +1,7 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
 import { radios } from "../core/figure/controls.js";
-import { trouble } from "../core/figure/figure-status.js";
+import { problemLine } from "../core/figure/figure-status.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
@@ -52,7 +52,7 @@ async function start() {
   bindSteppers(services);
   bindKinds(services);
 
-  const failed = trouble(services, () => void again());
+  const failed = problemLine(services, () => void again());
   find("#problem").replaceWith(failed.element);
   if (offered instanceof Problem) return failed.show(offered);
 

@@ -29,7 +29,7 @@ import { bindShare } from "../share/share-menu.js";
 import { frozen, served } from "../core/store/data-sources.js";
 import { isExploring } from "../room/room-storage.js";
 import { predictions } from "../core/compute/predictions.js";
-import { merge, parse } from "../core/store/link.js";
+import { mergeStates, parse } from "../core/store/link.js";
 import { openingNeeds } from "../opening/pairing.js";
 import { splitOptions } from "../core/store/options.js";
 import { bind, read, write } from "../core/store/address.js";
@@ -46,7 +46,7 @@ async function start() {
   const initial = linkTo({ ...(await first(api, requested)), lang });
   const greeted = !share && document.documentElement.dataset.opening !== undefined;
   const greeting = greeted ? [{ options: { opening: true } }] : [];
-  const store = storeOf(merge(initial, share ? {} : requested, ...greeting, { lang }));
+  const store = storeOf(mergeStates(initial, share ? {} : requested, ...greeting, { lang }));
   const free = requested.layer === undefined && requested.head === undefined;
   const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
   const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? scoringNeeds(page) : []) };

@@ -4,7 +4,7 @@ import { offeredKinds } from "../ask/question-kinds.js";
 import { bindRoom } from "./room.js";
 import { find } from "../lib/dom.js";
 import { currentUrl, keepUnchanged } from "../core/store/address.js";
-import { merge, parse } from "../core/store/link.js";
+import { mergeStates, parse } from "../core/store/link.js";
 import { splitOptions } from "../core/store/options.js";
 import { OPTIONS, view } from "../views/index.js";
 
@@ -28,7 +28,7 @@ export function bindWorkspaceRoom(services, initial) {
     const { search, hash } = new URL(link, currentUrl(window));
     const now = store.get().link;
     const [ownOptions] = splitOptions(now.options);
-    return merge(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
+    return mergeStates(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
   }
 
   /** @type {import("./room.js").Presentable} */

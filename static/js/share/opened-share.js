@@ -6,7 +6,7 @@
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
-import { DEFAULTS, merge, stateOfShare } from "../core/store/link.js";
+import { DEFAULTS, mergeStates, stateOfShare } from "../core/store/link.js";
 import { isDeparted } from "../core/store/share-contents.js";
 import { find } from "../lib/dom.js";
 import { render } from "../lib/render.js";
@@ -59,7 +59,7 @@ export function bindShareChanges({ store, t, announce }) {
     const { share, link } = store.get();
     if (!share) return;
     const { lang } = link;
-    store.go(merge(DEFAULTS, { options: { ...link.options, as: "changed" } }, stateOfShare(share.state, OPTIONS), { lang }), "chosen");
+    store.go(mergeStates(DEFAULTS, { options: { ...link.options, as: "changed" } }, stateOfShare(share.state, OPTIONS), { lang }), "chosen");
     announce(t("This is the share as its author saw it."));
     find("#stage").focus();
   });

@@ -3,7 +3,7 @@
  * Pure functions of the page and of its state when the stop began.
  */
 
-import { across, between, blockAt } from "../core/wire/attentions.js";
+import { crossBlock, isBetweenTexts, blockAt } from "../core/wire/attentions.js";
 import { example } from "../core/store/highlight.js";
 import { isChanged } from "../core/store/interventions.js";
 
@@ -28,9 +28,9 @@ import { isChanged } from "../core/store/interventions.js";
  * @returns {Partial<State>}
  */
 function aligner({ model, link }) {
-  const block = across(model).id;
+  const block = crossBlock(model).id;
   const best = model?.aligners?.find(({ rows }) => rows === "writes");
-  if (!block || between(blockAt({ model, link }))) return {};
+  if (!block || isBetweenTexts(blockAt({ model, link }))) return {};
   return { block, query: null, key: null, ...(best ? { layer: best.layer, head: best.head } : {}) };
 }
 

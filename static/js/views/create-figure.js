@@ -6,7 +6,7 @@
 
 import { bindSession } from "../core/store/session.js";
 import { DEFAULTS, createSettler } from "../core/store/link.js";
-import { initials } from "../core/store/options.js";
+import { initialChoices } from "../core/store/options.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { missingAddresses, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
@@ -48,7 +48,7 @@ let figureCount = 0;
  * @param {Partial<import("../core/store/link.js").State>} [partialLink]
  * @returns {import("../core/store/link.js").State}  the full state of a partial link
  */
-export const linkTo = (partialLink = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...partialLink });
+export const linkTo = (partialLink = {}) => ({ ...DEFAULTS, options: initialChoices(OPTIONS), ...partialLink });
 
 /**
  * A store for a figure.

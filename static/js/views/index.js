@@ -2,7 +2,7 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./groups.js";
-import { attentionAt, between, blocks, place, withVectors } from "../core/wire/attentions.js";
+import { attentionAt, isBetweenTexts, blocks, place, hasVectors } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { PAGE } from "../core/store/options.js";
 
@@ -31,7 +31,7 @@ export function offered({ model, trace, link }) {
   const able = (/** @type {string} */ capability) => model.capabilities.includes(capability);
   const weightsOnly = link !== undefined && attentionAt(model, place(model, link))?.qk === false;
   return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) =>
-    capabilities.every(able) && blocks(model).some(suits) && !(weightsOnly && suits === withVectors));
+    capabilities.every(able) && blocks(model).some(suits) && !(weightsOnly && suits === hasVectors));
 }
 
 /**
@@ -44,8 +44,8 @@ export function whyNot({ capabilities = [], blocks: suits = () => true }, { mode
   if (!model) return null;
   const lacking = capabilities.find((capability) => !model.capabilities.includes(capability));
   if (lacking) return model.missing?.[lacking] ?? null;
-  if (suits === withVectors && (!blocks(model).some(suits) || (link && attentionAt(model, place(model, link))?.qk === false))) return "weights-only";
-  return suits === between && !blocks(model).some(suits) ? "one-text" : null;
+  if (suits === hasVectors && (!blocks(model).some(suits) || (link && attentionAt(model, place(model, link))?.qk === false))) return "weights-only";
+  return suits === isBetweenTexts && !blocks(model).some(suits) ? "one-text" : null;
 }
 
 /**

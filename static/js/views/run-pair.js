@@ -4,7 +4,7 @@
  */
 
 import { isChanged } from "../core/store/interventions.js";
-import { otherRunPage, shownAs, storeOf } from "../core/store/trained-and-changed.js";
+import { otherRunPage, runKind, storeOf } from "../core/store/trained-and-changed.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { h } from "../lib/dom.js";
@@ -70,7 +70,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
       if (isNeeded() !== (twin !== null)) turn();
       if (!twin) return;
       const page = store.get();
-      const chosen = shownAs(page.link);
+      const chosen = runKind(page.link);
       for (const as of /** @type {const} */ (["trained", "changed"])) titles[as].toggleAttribute("data-chosen", as === chosen);
       place.dataset.status = (chosen === "trained" ? page : otherRunPage(page))?.status ?? "waiting";
     },

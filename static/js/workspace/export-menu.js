@@ -7,8 +7,8 @@ import { changes, isChanged, plainChange } from "../core/store/interventions.js"
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { additionalContents, answerFromShare, isDeparted } from "../core/store/share-contents.js";
-import { shownAs } from "../core/store/trained-and-changed.js";
-import { keyOf, ofThisRun, traced } from "../core/store/view-requests.js";
+import { runKind } from "../core/store/trained-and-changed.js";
+import { keyOf, ofThisRun, runQuestion } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { request, requestBody } from "../core/wire/request.js";
@@ -55,7 +55,7 @@ export function tensorsBehind(page, view) {
  * @param {string[]} select
  */
 function frozen(page, select) {
-  return answerFromShare(page, traced(page, { select })) ?? page.trace;
+  return answerFromShare(page, runQuestion(page, { select })) ?? page.trace;
 }
 
 /** @type {Record<"json" | "npz", string>} */
@@ -116,7 +116,7 @@ export function nameOf(page, { id, frame, subject }, ending) {
   const rail = subjectRun ? "both" : frame.rail;
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
   const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
-  const suffix = subjectRun ? [subjectRun.name] : isChanged(link) ? [shownAs(link) === "trained" ? "as-trained" : "changed"] : [];
+  const suffix = subjectRun ? [subjectRun.name] : isChanged(link) ? [runKind(link) === "trained" ? "as-trained" : "changed"] : [];
   return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...suffix].join("-")}.${ending}`;
 }
 
@@ -252,7 +252,7 @@ function drawn(context) {
   const words = {
     title: [shortened(source.trim()), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [subjectRun.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
-    changed: !changed.length ? "" : shownAs(link) === "trained" ? t("As trained") : `${t("Changed model")}: ${changed.join(" · ")}`,
+    changed: !changed.length ? "" : runKind(link) === "trained" ? t("As trained") : `${t("Changed model")}: ${changed.join(" · ")}`,
     caption: find("#caption").textContent ?? "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };

@@ -8,12 +8,12 @@ import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
 import { workedCell } from "../core/compute/attention-row.js";
 import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
-import { highlightIn, pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
-import { pair } from "../core/store/highlight.js";
+import { highlightIn, pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
+import { explainedPair } from "../core/store/highlight.js";
 import { maskedSaid } from "../core/store/model-part-names.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { answer, parameters } from "../core/store/view-requests.js";
-import { attention, attentionAt, axes, ofHead, place } from "../core/wire/attentions.js";
+import { attention, attentionAt, axes, headIndices, place } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { plane, row } from "../core/wire/wire.js";
 import { find, write } from "../lib/dom.js";
@@ -182,11 +182,11 @@ export function bindInspector(context) {
   store.subscribe(({ link, trace, model, answers }) => [link, trace, model, answers], show);
   store.watch(show);
   find("#check-cell").addEventListener("click", () =>
-    store.go({ view: "worksheet", ...pair(store.get()) }, "chosen"),
+    store.go({ view: "worksheet", ...explainedPair(store.get()) }, "chosen"),
   );
   find("#split-score").addEventListener("click", () => {
     const page = store.get();
-    store.go({ view: "qkv", ...pair(page), options: { ...page.link.options, terms: true } }, "chosen");
+    store.go({ view: "qkv", ...explainedPair(page), options: { ...page.link.options, terms: true } }, "chosen");
     find(".of-score > summary").focus();
   });
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
@@ -201,7 +201,7 @@ export function bindInspector(context) {
 /** @param {import("../core/store/store.js").Store} store @param {string} direction  "row,col" to go by */
 function move(store, direction) {
   const page = store.get();
-  const read = reading(page);
+  const read = heatmapOf(page);
   const pair = read && pairIn(page, null, read);
   if (!read || !pair) return;
   const [down, right] = direction.split(",").map(Number);
@@ -215,7 +215,7 @@ function move(store, direction) {
 function fill(context, calculation) {
   const { store, t, figure } = context;
   const page = store.get();
-  const read = reading(page);
+  const read = heatmapOf(page);
   const pair = read && pairIn(page, store.hovered(), read);
   const panel = find("#inspector");
   panel.hidden = !page.trace;
@@ -291,7 +291,7 @@ function compute(page, { rows, cols }, pair) {
   const whole = trace && attention(model, trace, link);
   const [query, key] = [tokenAt(rows, pair.row), tokenAt(cols, pair.col)];
   const vectors = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
-  const [q, k] = vectors.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
+  const [q, k] = vectors.map((tensor) => tensor && plane(tensor, headIndices(model, link)));
   if (!parameterValues || !whole || query === null || key === null || !q || !k) return waiting;
   const ownLines = (/** @type {string | null} */ name) => (name ? vector(parameterValues[name], link.head) : null);
   const may = (/** @type {number} */ keyIndex) => !Number.isNaN(whole.values[query * whole.cols + keyIndex]);

@@ -5,11 +5,11 @@
 
 import { quoted } from "../core/draw/token.js";
 import { radios } from "../core/figure/controls.js";
-import { pairIn, reading, tokenAt } from "../core/store/heatmap-data.js";
+import { pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { blamedIndex, changes, withSameTarget, labelOf, plainChange, touchesHead, changeWording } from "../core/store/interventions.js";
 import { editModel } from "../core/store/edit-model.js";
-import { shownAs } from "../core/store/trained-and-changed.js";
-import { blockOf, place, typed } from "../core/wire/attentions.js";
+import { runKind } from "../core/store/trained-and-changed.js";
+import { blockOf, place, typedText } from "../core/wire/attentions.js";
 import { find, h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
@@ -74,7 +74,7 @@ export function bindChanges(context) {
   function showRunSwitch(changed) {
     const page = store.get();
     const { frame, subject } = view(page.link.view);
-    const as = shownAs(page.link);
+    const as = runKind(page.link);
     const lacks = page.share !== null && !page.live && !page.runs.trained;
     // A share or a handout may hold one run only: then there is nothing to choose.
     flip.hidden = !changed || lacks || Boolean(frame.compares || subject);
@@ -151,7 +151,7 @@ export function bindChangeButtons(context) {
       label.classList.toggle("changed", touchesHead(list, place(model, link), head)),
     );
     document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
-      chip.classList.toggle("unseen", withSameTarget(list, { at: typed(model), do: { mask: token } }) !== null),
+      chip.classList.toggle("unseen", withSameTarget(list, { at: typedText(model), do: { mask: token } }) !== null),
     );
   }
 
@@ -166,7 +166,7 @@ export function bindChangeButtons(context) {
  */
 function meant({ store }) {
   const page = store.get();
-  const read = reading(page);
+  const read = heatmapOf(page);
   const pair = read && pairIn(page, null, read);
   if (!read || !pair) return { head: null, edge: null, token: null };
   const { model, link } = page;
@@ -181,6 +181,6 @@ function meant({ store }) {
     head: singleHead ? { ...headPlace, do: "zero" } : null,
     // A masked or cut edge has no weight to remove.
     edge: singleHead && alone && open ? { ...headPlace, do: { cut: [query, key] } } : null,
-    token: text === typed(model) && read.cols.axis.groups[pair.col].length === 1 ? mask : null,
+    token: text === typedText(model) && read.cols.axis.groups[pair.col].length === 1 ? mask : null,
   };
 }

@@ -3,9 +3,9 @@
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { DEFAULTS, format, merge, fittedLink, stateOfShare } from "../core/store/link.js";
+import { DEFAULTS, format, mergeStates, fittedLink, stateOfShare } from "../core/store/link.js";
 import { isMissingFromShare } from "../core/store/share-contents.js";
-import { attentionAt, blocks, place, withVectors } from "../core/wire/attentions.js";
+import { attentionAt, blocks, place, hasVectors } from "../core/wire/attentions.js";
 import { LONGEST, isLong } from "../core/wire/long-texts.js";
 import { Problem } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
@@ -75,8 +75,8 @@ const lacks = (page) => isMissingFromShare(page, view(page.link.view));
 function savedPlace(page) {
   const { share, model, link } = page;
   if (!share || !model) return undefined;
-  const { view: open, block, layer, head, query = null, key = null, options } = fittedLink(merge(DEFAULTS, stateOfShare(share.state, OPTIONS)), model, view);
-  const saved = merge(link, { view: open, block, layer, head, query, key, options });
+  const { view: open, block, layer, head, query = null, key = null, options } = fittedLink(mergeStates(DEFAULTS, stateOfShare(share.state, OPTIONS)), model, view);
+  const saved = mergeStates(link, { view: open, block, layer, head, query, key, options });
   return [saved, { ...saved, view: "attention" }].find((savedLink) => !lacks({ ...page, link: savedLink }));
 }
 
@@ -110,13 +110,13 @@ function bindUnoffered({ store, t }) {
     if (unoffered === null) return;
     const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
     const unofferedView = view(unoffered);
-    const closed = unofferedView.blocks === withVectors && !blocks(model).some(withVectors);
+    const closed = unofferedView.blocks === hasVectors && !blocks(model).some(hasVectors);
     if (isLong(trace)) {
       const tokens = Math.max(...Object.values(trace?.tokens ?? {}).map(({ length }) => length));
       line.textContent = t("“{wanted}” shows texts of up to {limit} tokens; this one has {tokens}. This is “{open}”.", { ...names, limit: LONGEST, tokens });
       return;
     }
-    if (!closed && unofferedView.blocks === withVectors && attentionAt(model, place(model, link))?.qk === false) {
+    if (!closed && unofferedView.blocks === hasVectors && attentionAt(model, place(model, link))?.qk === false) {
       line.textContent = t("No q and k in this layer: only its weights are known. This is “{open}”.", names);
       return;
     }

@@ -6,7 +6,7 @@
 
 import { kindOf } from "../core/compute/positions.js";
 import { blockName, kindName, placeName } from "../core/store/model-part-names.js";
-import { attentionAt, blockOf, blocks, extent, place, stacked, withVectors } from "../core/wire/attentions.js";
+import { attentionAt, blockOf, blocks, extent, place, blocksOfStack, hasVectors } from "../core/wire/attentions.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
@@ -36,7 +36,7 @@ const MAX_FLOORS = 7;
 export function towersOf(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.map((stack, i) => {
-    const stackBlocks = stacked(model, stack);
+    const stackBlocks = blocksOfStack(model, stack);
     const layers = [...new Set(stackBlocks.flatMap(({ rows }) => rows.map(({ layer }) => layer)))].sort((a, b) => a - b);
     return {
       stack,
@@ -54,7 +54,7 @@ export function towersOf(model) {
  */
 export function withoutVectors(model) {
   const all = blocks(model);
-  if (!all.some(withVectors)) return [];
+  if (!all.some(hasVectors)) return [];
   return all.flatMap(({ id, rows }) => {
     const layersWithout = rows.flatMap(({ qk }, layer) => (qk === false ? [layer + 1] : []));
     return layersWithout.length > 0 ? [{ block: id, layers: ranges(layersWithout), count: layersWithout.length }] : [];
@@ -219,7 +219,7 @@ export function bindMap({ store, t }, drawn, map = find("#map"), name = "place")
         "data-layer": String(layer),
         "aria-label": label,
         checked: present && layer === link.layer,
-        disabled: !suits(blockOf(model, block)) || (suits === withVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
+        disabled: !suits(blockOf(model, block)) || (suits === hasVectors && attentionAt(model, place(model, { block, layer }))?.qk === false),
       }),
       el("canvas", { "aria-hidden": "true" }),
     );

@@ -7,7 +7,7 @@ import { withMaskedToken, masks, predictionAt, isPredictor, withCandidate, isWri
 import { token } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { typed } from "../core/wire/attentions.js";
+import { typedText } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { outputKind } from "../core/wire/reply.js";
 import { Problem } from "../core/wire/problem.js";
@@ -53,7 +53,7 @@ function createEdits(store) {
     /** @param {Predicted} place @param {Candidate} candidate */
     put(place, candidate) {
       const { link, trace, model } = store.get();
-      const tokens = trace?.tokens[typed(model)];
+      const tokens = trace?.tokens[typedText(model)];
       if (!tokens) return;
       if (isChat({ model, link })) return answer([...tokens.slice(answerAt(), place.row + 1).map(({ id }) => id), candidate.id]);
       // Spans of what the model wrote count on after the text.
@@ -155,7 +155,7 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
     const page = store.get();
     const { model, trace } = page;
     continuation.keep(trace?.id);
-    side.hidden = !isPredictor(model) || !trace?.tokens[typed(model)] || isLong(trace);
+    side.hidden = !isPredictor(model) || !trace?.tokens[typedText(model)] || isLong(trace);
     find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
     if (side.hidden || !isPredictor(model) || !trace) return;
     const place = predictionAt(trace, model, page.link.query);
@@ -171,7 +171,7 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
   function placeText({ kind, row }) {
     const { model, trace } = store.get();
     if (!model || !trace) return "";
-    const [text] = [labels(trace.tokens[typed(model)], "")];
+    const [text] = [labels(trace.tokens[typedText(model)], "")];
     const tokenNode = { token: el("span", { className: "as-query" }, token(text[row])) };
     if (kind === "next") return phrase(t("after {token}"), tokenNode);
     return phrase(masks(trace, model).includes(row) ? t("at {token}") : t("in place of {token}"), tokenNode);
@@ -200,7 +200,7 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
   function showFilled({ model, trace, link }, place) {
     const mask = model?.mask ?? "";
     if (!model || !trace) return;
-    const tokens = trace.tokens[typed(model)];
+    const tokens = trace.tokens[typedText(model)];
     const all = masks(trace, model);
     const behind = place !== null && all.includes(place.row);
     const [best] = place?.candidates ?? [];

@@ -4,7 +4,7 @@ import { token } from "../core/draw/token.js";
 import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";
 import { highlightOf } from "../core/store/highlight.js";
-import { axes, blockAt, within } from "../core/wire/attentions.js";
+import { axes, blockAt, selfBlock } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { continuesAt } from "../core/wire/reply.js";
 import { find } from "../lib/dom.js";
@@ -61,7 +61,7 @@ export function bindChips({ store, t }) {
   /** @param {import("../core/wire/wire.js").Trace} trace @param {import("../core/wire/model.js").ModelInfo} model */
   function fill(trace, model) {
     if (isLong(trace)) return counted(trace, model.texts);
-    const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
+    const steps = model.texts.map((text) => axes(model, trace, selfBlock(model, text).id).rows);
     const from = continuesAt(model, trace.output) + 1;
     const kind = (/** @type {string} */ side, /** @type {number} */ index) => {
       if (index >= from) return "continued";

@@ -1,6 +1,6 @@
 /** One panel per model: its answer, and the attention of one of its heads. */
 
-import { attention, attentionAt, between, blockOf, placeOf, typed } from "../core/wire/attentions.js";
+import { attention, attentionAt, isBetweenTexts, blockOf, placeOf, typedText } from "../core/wire/attentions.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -132,7 +132,7 @@ const measure = (element) => {
  */
 function pinned({ info }, { place }, { looks: lookedAt }) {
   const sides = attentionAt(info, place);
-  const [row] = sides && !between(sides) ? Object.keys(lookedAt[sides.query] ?? {}) : [];
+  const [row] = sides && !isBetweenTexts(sides) ? Object.keys(lookedAt[sides.query] ?? {}) : [];
   return { query: row === undefined ? null : Number(row), key: null };
 }
 
@@ -173,7 +173,7 @@ function options(model, t) {
 function hitSentence({ trace, model, link }, example, t) {
   const matrix = trace && attention(model, trace, link);
   const { query, key } = blockOf(model, link.block);
-  const rows = Object.entries((key === typed(model) && example.looks[query]) || {});
+  const rows = Object.entries((key === typedText(model) && example.looks[query]) || {});
   const measuredRows = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
   if (!matrix || !measuredRows.length) return "";
   const hits = measuredRows.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));

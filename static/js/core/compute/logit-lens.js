@@ -3,7 +3,7 @@
  * attention.
  */
 
-import { withMask, place, predicting, stacked } from "../wire/attentions.js";
+import { withMask, place, predictingBlock, blocksOfStack } from "../wire/attentions.js";
 import { predictedToken } from "./predictions.js";
 import { memo } from "../../lib/memo.js";
 import { mostProbable, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
@@ -33,7 +33,7 @@ const INPUT = /** @type {const} */ (["embedding", "position"]);
 export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
 
 /** @param {Model} model  The attentions whose heads add to a logit themselves. */
-const adding = (model) => stacked(model, predicting(model).stack);
+const adding = (model) => blocksOfStack(model, predictingBlock(model).stack);
 /**
  * What is added at the input: the embedding, and a position if the model adds one there.
  * @param {Model} model

@@ -11,7 +11,7 @@
  *     ⎣ cos((pos+k)ω) ⎦ = ⎣ −sin kω  cos kω ⎦ ⎣ cos(pos·ω) ⎦
  */
 
-import { blockOf, typed, within } from "../wire/attentions.js";
+import { blockOf, typedText, selfBlock } from "../wire/attentions.js";
 
 /** @import { Matrix } from "../wire/wire.js" */
 /** @import { Model } from "../wire/attentions.js" */
@@ -183,8 +183,8 @@ export function positionSentence(t, { base, site, product }) {
  */
 export function droppableTensors(model) {
   const { site } = kindOf(model);
-  const { stack, rows } = blockOf(model, within(model, typed(model)).id);
-  if (site === "input") return [`${typed(model)}.position`];
+  const { stack, rows } = blockOf(model, selfBlock(model, typedText(model)).id);
+  if (site === "input") return [`${typedText(model)}.position`];
   if (site === "layer") return rows.map(({ layer }) => `${stack}.${layer}.position`);
   if (site === "qk") return rows.map(({ place }) => `${place}.position`);
   return [];

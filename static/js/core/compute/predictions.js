@@ -1,6 +1,6 @@
 /** Which tokens a model of one text predicts at a row, and the text with one of them in its place. */
 
-import { blocks, rules, typed } from "../wire/attentions.js";
+import { blocks, rules, typedText } from "../wire/attentions.js";
 import { isPad } from "../wire/tokens.js";
 
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
@@ -31,7 +31,7 @@ const fills = ({ mask = "" }) => mask !== "";
 /** @param {Trace} trace @param {ModelInfo} model @returns {number[]}  the tokens to be filled in */
 export function masks(trace, model) {
   const { mask } = model;
-  return fills(model) ? (trace.tokens[typed(model)] ?? []).flatMap(({ text, special }, i) => (special && text === mask ? [i] : [])) : [];
+  return fills(model) ? (trace.tokens[typedText(model)] ?? []).flatMap(({ text, special }, i) => (special && text === mask ? [i] : [])) : [];
 }
 
 /**
@@ -42,7 +42,7 @@ export function masks(trace, model) {
  */
 export function predictionAt(trace, model, pinned) {
   const [probabilities, candidates] = predictions(model).map((name) => trace.tensors[name]);
-  const tokens = trace.tokens[typed(model)] ?? [];
+  const tokens = trace.tokens[typedText(model)] ?? [];
   const length = tokens.filter((token) => !(token.special && token.text === "<pad>")).length;
   const row = pinned ?? (fills(model) ? masks(trace, model)[0] : length - 1);
   if (!probabilities || !candidates || row === undefined || row < 0 || row >= length) return null;
@@ -95,7 +95,7 @@ export function withMaskedToken(source, { start, end }, mask) {
  */
 export function predictedToken(model, trace, row, best) {
   if (!model || model.texts.length > 1) return trace.output.tokens[row] ?? null;
-  const tokens = (trace.tokens[typed(model)] ?? []).filter((token) => !isPad(token));
+  const tokens = (trace.tokens[typedText(model)] ?? []).filter((token) => !isPad(token));
   if (row >= tokens.length) return null;
   const fills = !model.attentions.some(({ mask }) => rules(mask).includes("causal"));
   const token = fills ? tokens[row] : (tokens[row + 1] ?? trace.output.tokens[row]);

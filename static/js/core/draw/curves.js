@@ -1,6 +1,6 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
-import { ruler } from "./labels.js";
+import { textRuler } from "./labels.js";
 import { paintCells, paintCovers, hasRoom, paintNumbers, openCells, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
@@ -31,7 +31,7 @@ const LEFT = 52;
 /** @param {Plot} plot @param {Theme} theme @returns {SVGSVGElement} */
 export function plot({ curves, range, titles, width, height, places, markedIndex, band, format, right: names }, theme) {
   const right = names ?? margins(curves, theme).right;
-  const measure = ruler(theme);
+  const measure = textRuler(theme);
   const base = height - bottom(theme);
   const count = Math.max(1, places?.length ?? 0, ...curves.map(({ values }) => values.length));
   const [low, high] = range;
@@ -87,7 +87,7 @@ function shade({ label }, end, base, wide, theme) {
  * @param {Theme} theme
  */
 export function margins(curves, theme) {
-  const measure = ruler(theme);
+  const measure = textRuler(theme);
   return { left: LEFT, right: Math.max(0, ...curves.map(({ name }) => measure(name))) + 20 };
 }
 

@@ -3,7 +3,7 @@
  * and the model. It is an SVG; the PNG is made from it.
  */
 
-import { ruler } from "./labels.js";
+import { textRuler } from "./labels.js";
 import { drawing, s } from "./svg.js";
 
 /**
@@ -131,7 +131,7 @@ const PANEL_GAP = 32;
  * @returns {SVGSVGElement}
  */
 export function abreast(parts, theme, across = parts.length) {
-  const measure = ruler(theme);
+  const measure = textRuler(theme);
   const line = Math.ceil(1.4 * theme.size);
   const drawn = parts.flatMap(({ svg, title }) => (svg ? [{ svg, ...panelSize(svg), lines: wrapped(title, panelSize(svg).width, measure) }] : []));
   /** @type {SVGElement[]} */

@@ -5,7 +5,7 @@
  */
 
 import { memo } from "../../lib/memo.js";
-import { ruler } from "./labels.js";
+import { textRuler } from "./labels.js";
 import { cellElements, legend, outlines, text } from "./matrix-svg.js";
 import { colour } from "./scale.js";
 import { drawing, s } from "./svg.js";
@@ -300,7 +300,7 @@ function caption({ shortName, value, pattern }, { places, size, wide }, i, theme
   const line = Math.ceil(LINE * theme.size);
   const first = top + size + 3 + theme.size;
   /** @type {Record<string, string>} */
-  const fits = ruler(theme)(pattern) <= wide ? {} : { textLength: String(wide), lengthAdjust: "spacingAndGlyphs" };
+  const fits = textRuler(theme)(pattern) <= wide ? {} : { textLength: String(wide), lengthAdjust: "spacingAndGlyphs" };
   return s("g", { "data-part": "tile" },
     text(shortName, left, first),
     text(value, left + wide, first, { "text-anchor": "end", fill: theme.muted }),

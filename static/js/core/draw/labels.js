@@ -237,7 +237,7 @@ function classNames({ writes }, between, slanted = false) {
  * @param {Pick<import("../page/page-context.js").Theme, "font" | "size">} theme
  * @returns {(text: string) => number}
  */
-export function ruler({ font, size }) {
+export function textRuler({ font, size }) {
   const letters = `600 ${size}px ${font}`;
   return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), MAX_MEASURED);
 }

@@ -3,7 +3,7 @@
 import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../../lib/numbers.js";
 import { boxOf } from "./geometry.js";
-import { ruler } from "./labels.js";
+import { textRuler } from "./labels.js";
 import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, openCells, raster, cellText } from "./matrix-canvas.js";
 import { colour, css } from "./scale.js";
@@ -135,7 +135,7 @@ function numbers(plate) {
 function bars({ geometry, theme, room }, { shares, label }) {
   const { left, width, number } = barsAt(geometry, theme, room);
   const { top, cellHeight } = geometry;
-  const slant = lean(geometry, ruler(theme)(label));
+  const slant = lean(geometry, textRuler(theme)(label));
   const height = Math.round(Math.max(1, Math.min(10, cellHeight - 2)));
   const rows = Array.from(shares, (share, row) => {
     const middle = top + (row + 0.5) * cellHeight;
@@ -153,7 +153,7 @@ function bars({ geometry, theme, room }, { shares, label }) {
 /** @param {Plate} plate @param {import("./row-bars.js").Ends} ends */
 function column({ geometry, theme, room, shade: matrixShade }, { shares, label, shade = matrixShade }) {
   const spot = endsAt(geometry, theme, room, { shade });
-  const slant = lean(geometry, ruler(theme)(label));
+  const slant = lean(geometry, textRuler(theme)(label));
   const above = room < ROOM_FOR_WORDS ? [] : [turned(label, spot.left + spot.width / 2, geometry.top - 8, slant)];
   return [...columnCells(shares, shade, geometry, theme, spot), ...above];
 }
@@ -162,8 +162,8 @@ function column({ geometry, theme, room, shade: matrixShade }, { shares, label, 
 function reach({ geometry, theme, ends, room }) {
   if (!ends || room < ROOM_FOR_WORDS) return 0;
   const { left, width } = endsAt(geometry, theme, room, ends);
-  const length = ruler(theme)(ends.label) + theme.size;
-  const slant = lean(geometry, ruler(theme)(ends.label));
+  const length = textRuler(theme)(ends.label) + theme.size;
+  const slant = lean(geometry, textRuler(theme)(ends.label));
   const across = slant ? length * Math.cos((slant * Math.PI) / 180) : length / 2;
   return Math.ceil(left + width / 2 + across);
 }
@@ -211,7 +211,7 @@ export function outlines(geometry, theme, { row, col, ...size }) {
  * @returns {{element: SVGGElement, right: number, bottom: number}}
  */
 export function legend({ shade, low, high, patterns }, theme, left, top, width) {
-  const measure = ruler(theme);
+  const measure = textRuler(theme);
   const { gap } = RAMP;
   const line = Math.ceil(1.5 * theme.size);
   const middle = top + line / 2;

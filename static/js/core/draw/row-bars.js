@@ -6,7 +6,7 @@
 import { h, write } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { prepare } from "./curves.js";
-import { ruler } from "./labels.js";
+import { textRuler } from "./labels.js";
 import { colourOf, legible, cellText } from "./matrix-canvas.js";
 import { css } from "./scale.js";
 import { fine, s } from "./svg.js";
@@ -248,7 +248,7 @@ export function createEnds() {
       if (!ends) return 0;
       const { left, width, wider } = endsAt(geometry, theme, room, ends);
       write(label, room < ROOM_FOR_WORDS ? "" : ends.label);
-      const leans = lean(geometry, ruler(theme)(ends.label));
+      const leans = lean(geometry, textRuler(theme)(ends.label));
       label.classList.toggle("slanted", geometry.slant > 0);
       label.style.rotate = leans ? `-${leans}deg` : "";
       label.style.left = `${left + (geometry.slant ? width / 2 : 0)}px`;

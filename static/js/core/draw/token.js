@@ -1,7 +1,7 @@
 /** Token labels as elements, each with its language; special tokens are marked. */
 
 import { el } from "../../lib/render.js";
-import { numberedWord, plain, plainStep } from "../wire/tokens.js";
+import { numberedWord, plainLabel, plainStep } from "../wire/tokens.js";
 import { s } from "./svg.js";
 
 /** @import { Label, Step } from "../wire/tokens.js" */
@@ -81,10 +81,10 @@ export function lettering(step, { muted }) {
   const { reads, writes, short } = step;
   const fill = writes.special ? muted : null;
   if (!reads) return [s("tspan", { lang: writes.lang, fill }, plainStep(step))];
-  const read = short ? [] : [s("tspan", { lang: reads.lang, fill: muted }, plain(reads))];
+  const read = short ? [] : [s("tspan", { lang: reads.lang, fill: muted }, plainLabel(reads))];
   return [
     ...read,
     s("tspan", { fill: muted }, short ? "→ " : " → "),
-    s("tspan", { lang: writes.lang, fill }, plain(writes)),
+    s("tspan", { lang: writes.lang, fill }, plainLabel(writes)),
   ];
 }

@@ -7,7 +7,7 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { reach } from "../compute/token-diff.js";
 import { abreast } from "../draw/export-picture.js";
 import { fitGeometry } from "../draw/geometry.js";
-import { clippedSteps, ruler } from "../draw/labels.js";
+import { clippedSteps, textRuler } from "../draw/labels.js";
 import { diverging, sequential } from "../draw/scale.js";
 import { file } from "../draw/svg.js";
 import { quoted, step } from "../draw/token.js";
@@ -72,7 +72,7 @@ export function panels(context, points, names = compared(context)) {
       // Three pictures in a row share the labels of their rows if these are the same in all.
       const shared = across === 3 && PANEL_IDS.every((panelId) => names.titles(panelId).rows === names.titles("a").rows);
       const rows = shared ? comparison.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : comparison.rows.steps;
-      const gutter = shared ? namesOf(clippedSteps(rows, ruler(theme), room.width), theme) : 0;
+      const gutter = shared ? namesOf(clippedSteps(rows, textRuler(theme), room.width), theme) : 0;
       const first = room.width + Math.floor((2 * gutter) / 3);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
@@ -120,7 +120,7 @@ export function panels(context, points, names = compared(context)) {
  * @param {Comparison["rows"]["steps"]} steps
  * @param {import("../page/page-context.js").Theme} theme
  */
-const namesOf = (steps, theme) => fitGeometry({ rowWidths: texts(steps).map(ruler(theme)), colWidths: [], width: 0, height: 0, size: theme.size }).left;
+const namesOf = (steps, theme) => fitGeometry({ rowWidths: texts(steps).map(textRuler(theme)), colWidths: [], width: 0, height: 0, size: theme.size }).left;
 
 /**
  * Labels to show first: tokens that only one of the two has, then the largest changes.

@@ -5,7 +5,7 @@ import { el, render } from "../../lib/render.js";
 import { plan, planInLink } from "../store/decode-options.js";
 import { isFixed } from "../store/share-contents.js";
 import { outputKind } from "../wire/reply.js";
-import { labels, plain } from "../wire/tokens.js";
+import { labels, plainLabel } from "../wire/tokens.js";
 
 /** @import { Context } from "./types.js" */
 
@@ -146,5 +146,5 @@ export const contrastMenu = (t, lang, { value, tokens, onChoice }) =>
   el(
     "select",
     { className: "contrast-menu", "aria-label": t("Word to contrast with"), value, lang, onchange: (/** @type {Event} */ { target }) => onChoice(/** @type {HTMLSelectElement} */ (target).value) },
-    tokens.map(({ value, piece }) => el("option", { key: value, value }, plain(labels([{ ...piece, start: 0, end: 0 }], lang)[0]))),
+    tokens.map(({ value, piece }) => el("option", { key: value, value }, plainLabel(labels([{ ...piece, start: 0, end: 0 }], lang)[0]))),
   );

@@ -5,7 +5,7 @@ import { four, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
-import { pairIn, reading } from "../store/heatmap-data.js";
+import { pairIn, heatmapOf } from "../store/heatmap-data.js";
 import { plainStep } from "../wire/tokens.js";
 import { rowCaption } from "./row-wording.js";
 
@@ -111,7 +111,7 @@ export function bindCaption(context, line, speaks, announces) {
  */
 function announce({ store, t, announce }) {
   const page = store.get();
-  const read = reading(page);
+  const read = heatmapOf(page);
   const cell = read && pairIn(page, null, read);
   if (!read || !cell) return;
   const { matrix, rows, cols, sinks, sunk } = read;

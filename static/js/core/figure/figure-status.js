@@ -85,7 +85,7 @@ export function waitingLine({ store, t }, loadingText) {
 // The problem of a view's additional request, with a button to retry.
 
 /** @param {Pick<import("./types.js").Context, "t">} context @param {() => void} again */
-export function trouble({ t }, again) {
+export function problemLine({ t }, again) {
   const words = h("span", {});
   const button = h("button", { type: "button", className: "button" }, t("Try again"));
   const element = h("p", { className: "problem", role: "alert", hidden: true }, words, " ", button);

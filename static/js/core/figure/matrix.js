@@ -8,7 +8,7 @@ import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { createChart } from "../draw/curves.js";
 import { boxOf, fitGeometry, placeAt } from "../draw/geometry.js";
-import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, ruler, isUpright } from "../draw/labels.js";
+import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { hasRoom } from "../draw/matrix-canvas.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
@@ -193,7 +193,7 @@ export function createMatrix(context, options) {
     draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, changed, ...room }) {
       const theme = context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
-      const ruled = ruler(theme);
+      const ruled = textRuler(theme);
       const upright = names.cols.map(isUpright);
       const beside = clippedSteps(shortened(rows, ruled, room.width), ruled, room.width);
       const above = clippedSteps(cols, ruled, room.width);

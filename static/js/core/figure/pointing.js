@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { pair } from "../store/highlight.js";
+import { explainedPair } from "../store/highlight.js";
 import { axes } from "../wire/attentions.js";
 import { plainStep } from "../wire/tokens.js";
 
@@ -72,7 +72,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
   /** @param {Side} side @param {number} index */
   function go(side, index) {
     const { model, trace, link } = store.get();
-    const cell = pair(store.get());
+    const cell = explainedPair(store.get());
     if (!trace || !cell) return;
     const { rows, cols } = axes(model, trace, link.block);
     const last = (side === "query" ? rows : cols).length - 1;
@@ -100,7 +100,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
 
   function refresh() {
     const page = store.get();
-    const cell = pair(page);
+    const cell = explainedPair(page);
     if (!page.trace || !cell) return;
     const { rows, cols } = axes(page.model, page.trace, page.link.block);
     for (const { side, select, buttons } of pickers) {

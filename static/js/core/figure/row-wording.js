@@ -1,7 +1,7 @@
 /** Describe the highlighted row in a sentence. */
 
 import { findingOf } from "../compute/attention-row.js";
-import { highlightIn, reading } from "../store/heatmap-data.js";
+import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
 import { two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";
@@ -20,7 +20,7 @@ import { windowSaid } from "../store/model-part-names.js";
  * @returns {(string | import("../../lib/render.js").Described)[] | null}
  */
 export function rowCaption({ phrase, t }, page, hovered) {
-  const read = reading(page);
+  const read = heatmapOf(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
   const rowIndex = highlightIn(page, hovered, read).row ?? highlightIn(page, null, read).row;

@@ -6,7 +6,7 @@
 import { find } from "../../lib/dom.js";
 import { translator } from "../../lib/i18n.js";
 import { createPlotter } from "../draw/plotly.js";
-import { trouble } from "../figure/figure-status.js";
+import { problemLine } from "../figure/figure-status.js";
 import { Problem } from "../wire/problem.js";
 import { createAsker } from "../wire/connection.js";
 
@@ -153,7 +153,7 @@ export async function openPage(window, api, { plotly, catalog }) {
   const page = createPageContext(window, { plotly, messages, live: find("#announce") });
   const asker = createAsker();
   let again = () => {};
-  const failed = trouble(page, () => again());
+  const failed = problemLine(page, () => again());
   document.querySelector("#problem")?.replaceWith(failed.element);
   bindTheme(window, find("#theme"), page.restyle);
 

@@ -1,7 +1,7 @@
 /** The only file that touches the address bar; it keeps the address and the store in sync. */
 
 import { afterFrame } from "../../lib/timing.js";
-import { REQUEST_KEYS, format, merge, parse } from "./link.js";
+import { REQUEST_KEYS, format, mergeStates, parse } from "./link.js";
 import { READER_OPTIONS } from "./options.js";
 
 /** @import { State } from "./link.js" */
@@ -33,7 +33,7 @@ export function bind(window, store, initial, options = {}) {
   window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
     writing.cancel();
-    const state = keepUnchanged(store.get().link, merge(initial, read(window, options)));
+    const state = keepUnchanged(store.get().link, mergeStates(initial, read(window, options)));
     store.go(state, "link");
     const { link } = store.get();
     // The state may have been adjusted to what exists.

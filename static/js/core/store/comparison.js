@@ -5,8 +5,8 @@
 
 import { Problem } from "../wire/problem.js";
 import { align, changes, difference, spread, swapped, transpose } from "../compute/token-diff.js";
-import { attention, axes, between, blockAt, extent, place } from "../wire/attentions.js";
-import { answer, traced } from "./view-requests.js";
+import { attention, axes, isBetweenTexts, blockAt, extent, place } from "../wire/attentions.js";
+import { answer, runQuestion } from "./view-requests.js";
 import { memo, together } from "../../lib/memo.js";
 
 /** @import { Page } from "./store.js" */
@@ -66,11 +66,11 @@ export function otherRun(page) {
   if (by === "sentence") {
     const source = otherSentence(page);
     if (!source.trim()) return null;
-    return traced(page, { ...common, source, target: null, direction: trace.direction });
+    return runQuestion(page, { ...common, source, target: null, direction: trace.direction });
   }
   if (!trace.output.text.trim()) return null;
   const direction = trace.direction.split("-").reverse().join("-");
-  return traced(page, { ...common, source: trace.output.text, target: link.source, direction });
+  return runQuestion(page, { ...common, source: trace.output.text, target: link.source, direction });
 }
 
 /**
@@ -83,7 +83,7 @@ export function comparison(page) {
   const question = otherRun(page);
   const otherTrace = question ? /** @type {Trace | Problem | undefined} */ (answer(page, question)) : trace;
   if (otherTrace instanceof Problem) return otherTrace;
-  if (!trace || !otherTrace || (by === "direction" && !between(blockAt(page)))) return null;
+  if (!trace || !otherTrace || (by === "direction" && !isBetweenTexts(blockAt(page)))) return null;
   if (!question && (by === "sentence" || by === "direction")) return null;
   const otherLink = { ...link, ...otherPlace(page) };
   const key = JSON.stringify([by, link.block, link.layer, link.head, otherLink.layer, otherLink.head]);

@@ -5,11 +5,11 @@
 
 import { completed } from "../wire/model.js";
 import { Problem, failure } from "../wire/problem.js";
-import { DEFAULTS, REQUEST_KEYS, merge, stateOfShare } from "./link.js";
+import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { missingAddresses } from "../wire/tensor-cache.js";
-import { withOtherRun, shownAs } from "./trained-and-changed.js";
+import { withOtherRun, runKind } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { Api, Share } from "../wire/api.js" */
@@ -96,7 +96,7 @@ export function frozen(api, { id, initial, requested = {}, options }) {
       const ids = new Set(otherModels.map(({ id }) => id));
       const models = [...otherModels, ...(model ? served.filter(({ id }) => !ids.has(id)) : [share.model])];
       const requestedState = model && requested.source !== undefined ? { ...requestOf(DEFAULTS), ...requested } : elsewhere(requested);
-      const link = merge(initial, stateOfShare(share.state, options), requestedState, { lang: initial.lang });
+      const link = mergeStates(initial, stateOfShare(share.state, options), requestedState, { lang: initial.lang });
       const opened = { share, answers, link, trace: share.trace, model: share.model, models, live: model !== null };
       return { ...opened, ...placed(opened) };
     },
@@ -144,10 +144,10 @@ const requestOf = (link) => Object.fromEntries(REQUEST_KEYS.map((key) => [key, l
 function placed({ share, answers, link, model, trace, live }) {
   const page = { ...BLANK, share, answers, link, model, trace, live };
   const changed = trace && { of: runOfShare(/** @type {Share} */ (share)), trace, model };
-  const trained = [shownAs(link) === "trained" ? page : withOtherRun(page)].map(ownRun)[0];
+  const trained = [runKind(link) === "trained" ? page : withOtherRun(page)].map(ownRun)[0];
   const trainedEntry = Object.entries(answers).find(([key, reply]) => !(reply instanceof Problem) && runOf(JSON.parse(key)) === trained);
   const beside = trainedEntry ? { of: trained, trace: /** @type {Trace} */ (trainedEntry[1]), model } : null;
-  const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
+  const runs = runKind({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
   if (isDeparted(page)) return live ? { runs, status: "waiting" } : { runs };
   if (ownRun(page) === changed?.of) return { runs };
   // As trained, which the share may not contain.

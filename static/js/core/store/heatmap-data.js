@@ -79,7 +79,7 @@ const READINGS = {};
  * @param {Page} page
  * @returns {Reading | null}  null until the trace has the tensors
  */
-export function reading(page) {
+export function heatmapOf(page) {
   const { trace, link, model } = page;
   if (!trace) return null;
   const chosen = heatmapOptions(page);
@@ -177,7 +177,7 @@ export function highlightIn(page, hovered, { matrix, rows, cols, specials }) {
  * @returns {{queries: number[], keys: number[]}}
  */
 export function highlightedTokens(page, hovered) {
-  const heatmap = reading(page);
+  const heatmap = heatmapOf(page);
   const { query, key, by } = highlightOf(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
   // The decoding view starts at the beginning of the translation.

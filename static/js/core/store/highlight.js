@@ -5,7 +5,7 @@ import { isAdded, isWord, specialTokens, informativeKeys } from "../wire/tokens.
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { approximateWeights } from "../compute/head-thumbnails.js";
-import { attention, axes, between, blockAt, blockOf, extent } from "../wire/attentions.js";
+import { attention, axes, isBetweenTexts, blockAt, blockOf, extent } from "../wire/attentions.js";
 
 /** @import { Highlight } from "./store.js" */
 /** @import { Trace, Matrix } from "../wire/wire.js" */
@@ -66,7 +66,7 @@ export function example({ link, model, trace }) {
  */
 export function aligningHead(model, { block, view }) {
   const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
-  return best && between(blockOf(model, block)) ? { layer: best.layer, head: best.head } : null;
+  return best && isBetweenTexts(blockOf(model, block)) ? { layer: best.layer, head: best.head } : null;
 }
 
 /**
@@ -104,7 +104,7 @@ function informative(trace, model, block) {
  * @param {Highlight | null} [hovered]
  * @returns {{query: number, key: number} | null}
  */
-export function pair(page, hovered = null) {
+export function explainedPair(page, hovered = null) {
   const matrix = page.trace && attention(page.model, page.trace, page.link);
   if (!matrix) return null;
   const highlight = highlightOf(page, hovered);

@@ -156,7 +156,7 @@ export function choices(words, options) {
  * @param {...Partial<State>} changes
  * @returns {State}
  */
-export function merge(state, ...changes) {
+export function mergeStates(state, ...changes) {
   const options = Object.assign({}, state.options, ...changes.map((change) => change.options));
   return Object.assign({}, state, ...changes, { options });
 }

@@ -1,6 +1,6 @@
 /** Names of the parts of a model: the only place where its identifiers become words. */
 
-import { attentionAt, blockOf, blocks, placeOf, rules, stacked, typed, within } from "../wire/attentions.js";
+import { attentionAt, blockOf, blocks, placeOf, rules, blocksOfStack, typedText, selfBlock } from "../wire/attentions.js";
 import { changedName, taskName } from "./zoo-names.js";
 
 /** @import { Change, Worded } from "./interventions.js" */
@@ -78,7 +78,7 @@ export function sublayerName(model, address, t) {
  * @returns {Record<string, string>}
  */
 export const readingStacks = (model, t) =>
-  Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(within(model, text).stack, t)]));
+  Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(selfBlock(model, text).stack, t)]));
 
 /** Whether the sums of its layers are known, so that whole sublayers can be changed. @param {Model} model */
 export const hasSublayers = (model) => model?.missing?.parameters !== "unknown-layers";
@@ -130,7 +130,7 @@ function headName(model, address, n, t) {
     cross: [t("cross-attention head {n}", { n }), t("cross, head {n}", { n })],
   };
   const plain = t("head {n}", { n });
-  return (stacked(model, stack).length > 1 && names[kind]) || [plain, plain];
+  return (blocksOfStack(model, stack).length > 1 && names[kind]) || [plain, plain];
 }
 
 // Names of models in a menu: those that translate, language models, and those of the zoo by task.
@@ -213,7 +213,7 @@ function partOf({ at: address, head = null, heads = null, units = null }, t, mod
   const dot = address.lastIndexOf(".");
   const [place, part] = [address.slice(0, dot), address.slice(dot + 1)];
   const terms = { embedding: t("token embedding"), position: t("position"), input: t("input") };
-  if (model?.texts.includes(place)) return t("{block}, {part}", { block: blockName(within(model, place).stack, t), part: terms[/** @type {keyof typeof terms} */ (part)] ?? part });
+  if (model?.texts.includes(place)) return t("{block}, {part}", { block: blockName(selfBlock(model, place).stack, t), part: terms[/** @type {keyof typeof terms} */ (part)] ?? part });
   if (!sublayer(model, place, t)) return address;
   const ofHeads = attentionAt(model, place) && (head !== null || Array.isArray(heads) || part === "mix");
   const name = ofHeads ? placeOfChange({ at: place, head, heads, do: "zero" }, t, model) : sublayerName(model, place, t);
@@ -238,7 +238,7 @@ export function changeAtRows(change, { at: address, rows = null }, t, model) {
   const text = change.words.replace(/\{(\w+)\}/g, (_, name) => String(change.values[name]));
   if (rows.length !== 1) return { words: t("{change}, only at {count} tokens"), values: { change: text, count: String(rows.length) } };
   const stack = address.split(".")[0];
-  const side = model?.texts.includes(stack) ? stack : model?.attentions.find((attention) => address.startsWith(attention.place) || attention.stack === stack)?.query ?? typed(model);
+  const side = model?.texts.includes(stack) ? stack : model?.attentions.find((attention) => address.startsWith(attention.place) || attention.stack === stack)?.query ?? typedText(model);
   return { words: t("{change}, only at {token}"), values: { change: text, token: { side, index: Number(rows[0]) } } };
 }
 

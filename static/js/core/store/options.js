@@ -25,10 +25,10 @@ export const flagOption = (initial = false) => ({
  * @param {...string} values
  * @returns {Option<string | null>}
  */
-export const optionalChoice = (...values) => ({ ...choice(...values), initial: null, write: String });
+export const optionalChoice = (...values) => ({ ...choiceOption(...values), initial: null, write: String });
 
 /** @param {...string} values  the first is the initial one @returns {Option<string>} */
-export const choice = (...values) => ({
+export const choiceOption = (...values) => ({
   initial: values[0],
   read: (text) => (values.includes(text) ? text : null),
   write: (value) => value,
@@ -41,7 +41,7 @@ export const choice = (...values) => ({
  * @param {number | null} [initial]
  * @returns {Option<number | null>}
  */
-export const whole = (low, high, initial = null) => ({
+export const integerOption = (low, high, initial = null) => ({
   initial,
   read(text) {
     const value = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
@@ -65,8 +65,8 @@ export const nameOption = () => ({ initial: null, read: (words) => words || null
 
 /** Options with the same meaning in every view that has them. */
 export const SHARED = Object.freeze({
-  scale: choice("linear", "log"),
-  special: choice("show", "hide"),
+  scale: choiceOption("linear", "log"),
+  special: choiceOption("show", "hide"),
   words: flagOption(),
 });
 
@@ -74,7 +74,7 @@ export const SHARED = Object.freeze({
  * Options of the page itself; `as`: which run of a changed model is shown, `screen`: whether the page
  * is a room's second screen.
  */
-export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flagOption(), screen: flagOption(), opening: flagOption(), glosses: flagOption(true), tour: whole(1, 6) });
+export const PAGE = Object.freeze({ as: choiceOption("changed", "trained"), projector: flagOption(), screen: flagOption(), opening: flagOption(), glosses: flagOption(true), tour: integerOption(1, 6) });
 
 /** Options of a reader's own page: not presented in a room, and not changed by what is. */
 export const READER_OPTIONS = Object.freeze(["projector", "screen", "opening", "tour"]);
@@ -87,6 +87,6 @@ export function splitOptions(options) {
 }
 
 /** @param {Options} options @returns {Choices} */
-export function initials(options) {
+export function initialChoices(options) {
   return Object.fromEntries(Object.entries(options).map(([name, { initial }]) => [name, initial]));
 }

@@ -14,7 +14,7 @@ import { isChanged } from "./interventions.js";
 import { REQUEST_KEYS, fittedLink } from "./link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
 import { answerFromShare, parametersFromShare } from "./share-contents.js";
-import { withOtherRun, otherRunPage, traceOfQuestion, shownAs } from "./trained-and-changed.js";
+import { withOtherRun, otherRunPage, traceOfQuestion, runKind } from "./trained-and-changed.js";
 import { containedAnswer, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
@@ -376,7 +376,7 @@ function bindOther(store, source, { needs, flips = () => true, pairs = () => fal
     const { runs } = store.get();
     // Questions that waited for it are now requested separately.
     if (reply instanceof Problem) return store.set({ runs: { ...runs } });
-    const as = shownAs(otherPage.link);
+    const as = runKind(otherPage.link);
     const merged = runs[as]?.of === of ? withTensors(runs[as].trace, reply, needs(otherPage)) : reply;
     store.set({ runs: { ...runs, [as]: { of, trace: merged, model } } });
   }

@@ -7,11 +7,11 @@ import { blocks, candidateTensors } from "../wire/attentions.js";
 import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";
-import { DEFAULTS, chosenOptions, merge, stateOfShare } from "./link.js";
+import { DEFAULTS, chosenOptions, mergeStates, stateOfShare } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { longRequest } from "./run-request.js";
-import { containedAnswer, isOfRun, keyOf, ownRun, runOf, traced } from "./view-requests.js";
+import { containedAnswer, isOfRun, keyOf, ownRun, runOf, runQuestion } from "./view-requests.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */
@@ -27,13 +27,13 @@ const MAX_REQUESTS = 20;
 
 /** The name of a share's run. @param {Pick<Share, "state" | "model">} share */
 export const runOfShare = (share) =>
-  memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: merge(DEFAULTS, stateOfShare(share.state)) })));
+  memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: mergeStates(DEFAULTS, stateOfShare(share.state)) })));
 
 /**
  * The run that a share of the page would contain: that of the changed model, whichever is shown.
  * @param {Page} page
  */
-const runHere = (page) => runOf(traced(page, { select: [], interventions: page.link.interventions }));
+const runHere = (page) => runOf(runQuestion(page, { select: [], interventions: page.link.interventions }));
 
 /** Whether the reader has changed the request of a share. @param {Page} page */
 export const isDeparted = (page) => page.share !== null && runHere(page) !== runOfShare(page.share);
@@ -115,7 +115,7 @@ export function parametersFromShare({ share, answers }, question) {
  */
 export function tileFromShare({ trace, model, state }, request) {
   const { at: address, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);
-  const { model: _, ...ownRequest } = longRequest(model, merge(DEFAULTS, stateOfShare(state)));
+  const { model: _, ...ownRequest } = longRequest(model, mergeStates(DEFAULTS, stateOfShare(state)));
   if ((of ?? model.id) !== model.id || JSON.stringify(ownRequest) !== JSON.stringify(run)) return null;
   return trace.long?.tiles[windowName({ at: address, head, query, key, cells, edges })] ?? null;
 }
@@ -159,7 +159,7 @@ export const hasRun = (page, question) => !isFixed(page) || Object.keys(page.ans
  * @param {string[]} select
  */
 const asTrained = (page, select) =>
-  isChanged(page.link) ? [traced(page, { interventions: null, select: [...KINDS.map((kind) => `*.${kind}`), ...select] })] : [];
+  isChanged(page.link) ? [runQuestion(page, { interventions: null, select: [...KINDS.map((kind) => `*.${kind}`), ...select] })] : [];
 
 /** @param {Page["model"]} model @param {string} run @param {Kept} question  Whether every share of that run answers it. */
 function inTrace(model, run, question) {

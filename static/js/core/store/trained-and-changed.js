@@ -22,7 +22,7 @@ import { ownRun, runOf } from "./view-requests.js";
  * @param {Pick<State, "interventions" | "options">} link
  * @returns {RunKind}
  */
-export const shownAs = (link) => (isChanged({ interventions: changesInForce(link) }) ? "changed" : "trained");
+export const runKind = (link) => (isChanged({ interventions: changesInForce(link) }) ? "changed" : "trained");
 
 /**
  * The page with a link to the other run and the current trace.
@@ -31,7 +31,7 @@ export const shownAs = (link) => (isChanged({ interventions: changesInForce(link
  */
 export function withOtherRun(page) {
   const { link } = page;
-  const as = shownAs(link) === "changed" ? "trained" : "changed";
+  const as = runKind(link) === "changed" ? "trained" : "changed";
   return { ...page, link: memo(link, as, () => ({ ...link, options: { ...link.options, as } })) };
 }
 
@@ -62,7 +62,7 @@ export function traceOfQuestion({ runs }, question) {
 /** Remember the page's trace among its runs. @param {Page} page @returns {Page} */
 export function withRemembered(page) {
   const { status, trace, model, link, runs } = page;
-  const as = shownAs(link);
+  const as = runKind(link);
   if (status !== "ready" || !trace || runs[as]?.trace === trace) return page;
   return { ...page, runs: { ...runs, [as]: { of: ownRun(page), trace, model } } };
 }
@@ -75,7 +75,7 @@ export function withRemembered(page) {
 export function otherRunPage(page) {
   if (!isChanged(page.link)) return null;
   const otherPage = withOtherRun(page);
-  const run = page.runs[shownAs(otherPage.link)];
+  const run = page.runs[runKind(otherPage.link)];
   if (!run) return null;
   const { trace } = run;
   const status = page.status === "ready" && run.of !== ownRun(otherPage) ? "waiting" : page.status;
@@ -121,7 +121,7 @@ export function storeOf(store, run) {
   /** @param {Page} page */
   const pageOfRun = (page) => {
     const as = run();
-    return as === null || as === shownAs(page.link) ? page : (otherRunPage(page) ?? page);
+    return as === null || as === runKind(page.link) ? page : (otherRunPage(page) ?? page);
   };
   return {
     ...store,

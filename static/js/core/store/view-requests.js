@@ -46,7 +46,7 @@ export function answer(page, question) {
  *   removes a key
  * @returns {Question}
  */
-export function traced({ model, link }, changes) {
+export function runQuestion({ model, link }, changes) {
   const { source, model: id, direction, target, decode, pad_to, chat } = link;
   const interventions = changesInForce(link);
   return { trace: requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
@@ -60,7 +60,7 @@ export function traced({ model, link }, changes) {
 export const ofThisRun = (page, question) => "trace" in question && runOf(question) === ownRun(page);
 
 /** The name of the run that the page requests. @param {Page} page */
-export const ownRun = (page) => runOf(traced(page, { select: [] }));
+export const ownRun = (page) => runOf(runQuestion(page, { select: [] }));
 
 /** The name of the run that a question is about, whatever it selects. @param {Kept} question */
 export function runOf(question) {

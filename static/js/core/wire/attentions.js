@@ -57,7 +57,7 @@ export function blockOf(model, id) {
 }
 
 /** Whether queries and keys of a layer are known. @param {Pick<Block, "rows">} block */
-export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
+export const hasVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
 
 /** Whether its attention can be changed. @param {Model} model */
 export const canChangeAttention = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
@@ -66,32 +66,32 @@ export const canChangeAttention = (model) => model === null || model.attentions.
 export const predictsNextToken = ({ predicts, writes, rows }) => predicts && !writes && rows.some(({ mask }) => rules(mask).includes("causal"));
 
 /** Whether it connects two texts. @param {Pick<Block, "query" | "key">} block */
-export const between = ({ query, key }) => query !== key;
+export const isBetweenTexts = ({ query, key }) => query !== key;
 
 /** @param {Model} model @returns {Block}  that joins two texts */
-export const across = (model) => blocks(model).find(between) ?? NONE;
+export const crossBlock = (model) => blocks(model).find(isBetweenTexts) ?? NONE;
 
 /** @param {Model} model @param {string} text @returns {Block}  that stays within it */
-export const within = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
+export const selfBlock = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
 
 /** @param {Model} model @returns {Block}  whose rows write tokens */
 export const writingBlock = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
 
 /** @param {Model} model @returns {Block}  the last one whose rows predict tokens */
-export const predicting = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
+export const predictingBlock = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;
 
 /**
  * Tensors of the next-token candidates of each row that writes, or of a single text.
  * @param {Model} model
  * @returns {string[]} names of tensors
  */
-export const candidateTensors = (model) => ["probabilities", "candidates"].map((name) => `${writingBlock(model).stack || predicting(model).stack}.${name}`);
+export const candidateTensors = (model) => ["probabilities", "candidates"].map((name) => `${writingBlock(model).stack || predictingBlock(model).stack}.${name}`);
 
 /** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
-export const stacked = (model, stack) => blocks(model).filter((block) => block.stack === stack);
+export const blocksOfStack = (model, stack) => blocks(model).filter((block) => block.stack === stack);
 
 /** @param {Model} model @returns {string}  the text that is typed; the other one may be written */
-export const typed = (model) => model?.texts[0] ?? "";
+export const typedText = (model) => model?.texts[0] ?? "";
 
 /** @param {Model} model @param {string} address  such as "encoder.0.self" @returns {AttentionInfo | undefined} */
 export const attentionAt = (model, address) => model?.attentions.find(({ place }) => place === address);
@@ -240,7 +240,7 @@ export function withMask(matrix, may) {
  * @param {Pick<State, "block" | "layer" | "head">} state
  * @returns {Record<string, number>}  indices on the dims `head` and `kv_head`
  */
-export function ofHead(model, { block, layer, head }) {
+export function headIndices(model, { block, layer, head }) {
   const row = blockOf(model, block).rows[layer];
   const kv_head = row ? Math.floor((head * row.kv_heads) / row.heads) : head;
   return { head, kv_head };
@@ -263,7 +263,7 @@ export function extent(model, block) {
  * @param {Pick<State, "block" | "layer" | "head">} link
  */
 export function isSupervised(model, { block, layer, head }) {
-  const across = between(blockOf(model, block));
+  const across = isBetweenTexts(blockOf(model, block));
   return across && model.taught?.some((pair) => pair.layer === layer && pair.head === head);
 }
 

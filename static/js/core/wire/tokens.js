@@ -107,7 +107,7 @@ export const bcp47 = (lang) => TAGS.get(lang) ?? lang;
  * As plain text, for an axis, a title or a copied line.
  * @param {Label} label
  */
-export function plain(label) {
+export function plainLabel(label) {
   return label.space + numberedWord(label);
 }
 
@@ -123,9 +123,9 @@ export function numberedWord({ word, nth }) {
 
 /** @param {Step} step */
 export function plainStep({ reads, writes, position, short }) {
-  if (position !== undefined) return `${position} ${plain(writes)}`;
-  if (short) return `→ ${plain(writes)}`;
-  return reads ? `${plain(reads)} → ${plain(writes)}` : plain(writes);
+  if (position !== undefined) return `${position} ${plainLabel(writes)}`;
+  if (short) return `→ ${plainLabel(writes)}`;
+  return reads ? `${plainLabel(reads)} → ${plainLabel(writes)}` : plainLabel(writes);
 }
 
 /** @param {string} text  A newline or a zero-width mark is a token too, and has to be seen. */

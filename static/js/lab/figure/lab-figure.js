@@ -3,7 +3,7 @@
  * can have several: all ids are unique, and `destroy` removes all listeners.
  */
 
-import { trouble } from "../../core/figure/figure-status.js";
+import { problemLine } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
@@ -85,7 +85,7 @@ export function createLabFigure({ root, page, lab, compute, known: knownResult =
   const idPrefix = `lab-${++figureCount}`;
   const past = createHistory(lab);
   const asker = createAsker();
-  const failed = trouble(page, () => void ask());
+  const failed = problemLine(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
   const { offered, button: restButton } = choice(about, page.t, redraw);
   const editor = { get: past.present, change, step, again: () => show(), idPrefix, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };

@@ -8,7 +8,7 @@ import { h } from "../../lib/dom.js";
 import { brief, significant, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
-import { trouble } from "../../core/figure/figure-status.js";
+import { problemLine } from "../../core/figure/figure-status.js";
 
 /** @import { ScalingReply, ScalingsReply } from "../../core/wire/schemas.d.ts" */
 
@@ -33,7 +33,7 @@ export const SCALING = {
 function mountScaling({ page, api, root, type }) {
   const { t, theme } = page;
   const asker = createAsker();
-  const failed = trouble(page, () => void ask());
+  const failed = problemLine(page, () => void ask());
   const stand = h("div", {});
   const drawButton = h("button", { type: "button", className: "button" }, t("Draw other vectors"));
   root.append(h("p", { className: "actions" }, drawButton), failed.element, stand);

@@ -1,7 +1,7 @@
 /** The axes of a long text's matrix: its tokens, or groups of them. */
 
 import { blockAt } from "../../core/wire/attentions.js";
-import { isAdded, labels, languages, plain } from "../../core/wire/tokens.js";
+import { isAdded, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
@@ -126,7 +126,7 @@ function axis(trace, text, writes, level) {
   const tokens = writes ? memo(trace, `written ${text}`, () => read.map((token, i) => trace.output.tokens[i] ?? token)) : read;
   const fullText = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
   const points = memo(tokens, "points", () => Array.from(fullText));
-  const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plain({ ...label, nth: null })));
+  const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plainLabel({ ...label, nth: null })));
   if (level === "tokens") {
     return { text, tokens, writes, points, edges: null, count: tokens.length, label: (unit) => names[unit] ?? "", unitOf: (token) => token, tokensOf: (unit) => [unit, unit + 1] };
   }

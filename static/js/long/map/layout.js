@@ -5,7 +5,7 @@
 
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/figure-frame.js";
-import { trouble } from "../../core/figure/figure-status.js";
+import { problemLine } from "../../core/figure/figure-status.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { offers } from "./axes.js";
 import { hatching } from "./map-picture.js";
@@ -33,7 +33,7 @@ export function layoutOf(context, { map, minimap, reader, retry }) {
   ]);
   const key = legend(context);
   const below = h("p", { className: "notes" });
-  const problem = trouble(context, retry);
+  const problem = problemLine(context, retry);
   const button = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {() => void} */ act) => {
     const control = h("button", { type: "button", className: "button quiet", "aria-label": label, title: label }, sign);
     control.addEventListener("click", act);

@@ -2,7 +2,7 @@
 
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { alignment } from "../../core/compute/alignment.js";
-import { across, attention, extent } from "../../core/wire/attentions.js";
+import { crossBlock, attention, extent } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { plane } from "../../core/wire/wire.js";
 
@@ -107,7 +107,7 @@ export const agreement = (first, second) =>
 /** @param {Page} page */
 export function layers({ link, model }) {
   if (link.options.of !== "all" || !model) return [link.layer];
-  return [...Array(extent(model, across(model).id).layers).keys()];
+  return [...Array(extent(model, crossBlock(model).id).layers).keys()];
 }
 
 /**
@@ -139,7 +139,7 @@ export function content(page) {
   const matrix = weights(page);
   if (!trace || !matrix) return null;
   const by = rowsOf(page);
-  const tokens = { read: trace.tokens[across(model).key], written: trace.output.tokens };
+  const tokens = { read: trace.tokens[crossBlock(model).key], written: trace.output.tokens };
   const attended = alignment(tokens, matrix, by);
   const method = methodOf(page);
   const values = method === "attention" ? null : trace.tensors[tensors(method)[0]];
@@ -156,7 +156,7 @@ export function content(page) {
 function weights(page) {
   const { trace, link, model } = page;
   if (!trace || !model) return null;
-  const { id: block } = across(model);
+  const { id: block } = crossBlock(model);
   const heads = link.options.of === "head" ? [link.head] : [...Array(extent(model, block).heads).keys()];
   const planes = layers(page).flatMap((layer) => heads.map((head) => attention(model, trace, { block, layer, head })));
   const available = planes.filter((plane) => plane !== null);

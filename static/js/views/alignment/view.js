@@ -10,8 +10,8 @@ import { token } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choice, optionalChoice, whole } from "../../core/store/options.js";
-import { across, between, place } from "../../core/wire/attentions.js";
+import { choiceOption, optionalChoice, integerOption } from "../../core/store/options.js";
+import { crossBlock, isBetweenTexts, place } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
@@ -45,7 +45,7 @@ function litWords({ store }, state) {
 /** @param {Context} context @param {Shown | null} state @param {Pointed} at */
 function hover({ store }, state, { target, source }) {
   if (!state || (target === null && source === null)) return store.hover(null);
-  const { query, key } = across(store.get().model);
+  const { query, key } = crossBlock(store.get().model);
   const { alignment } = state;
   store.hover({
     query: target === null ? null : { side: query, index: alignment.target.groups[target][0] },
@@ -94,12 +94,12 @@ export const alignment = {
       "when reading it); thicker means more. The dark line is the largest weight of its word. The table has " +
       "the same numbers.",
     ),
-  blocks: between,
+  blocks: isBetweenTexts,
   capabilities: ["alignment"],
   frame: { rail: "both", inspector: false, caption: false, legend: (page) => (methodOf(page) === "attention" ? "attention" : "signed"), tells: true, twice: 460 },
-  options: { connects: choice("attention", ...METHODS), of: choice("head", "layer", "all"), rows: optionalChoice("writes", "reads"), least: whole(0, 100, 10) },
+  options: { connects: choiceOption("attention", ...METHODS), of: choiceOption("head", "layer", "all"), rows: optionalChoice("writes", "reads"), least: integerOption(0, 100, 10) },
   needs: (page) => [
-    ...layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
+    ...layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: crossBlock(page.model).id, layer }, name))),
     ...needed(page),
   ],
   mount,

@@ -1,9 +1,9 @@
 /** The picture of an alignment: the sentence, its translation, and lines between their words. */
 
-import { ruler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/labels.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
-import { plain } from "../../core/wire/tokens.js";
+import { plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 
@@ -50,7 +50,7 @@ function lay(content, measure) {
 const fits = (words, width, measure) => across(widths(words, measure), width);
 
 /** The text of a word. @param {Label} label */
-const spelled = (label) => plain({ ...label, space: "" });
+const spelled = (label) => plainLabel({ ...label, space: "" });
 
 /** @param {Words} words @param {(text: string) => number} measure @returns {Record<Side, number[]>} */
 function widths({ source, target }, measure) {
@@ -206,7 +206,7 @@ export function createLines(context, gestures) {
   });
 
   function measure() {
-    const width = ruler(theme());
+    const width = textRuler(theme());
     return (/** @type {string} */ text) => width(text) * LARGE;
   }
 

@@ -11,8 +11,8 @@ import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { highlightIn, pairIn, reading, tokenAt } from "../../core/store/heatmap-data.js";
-import { SHARED, choice, whole } from "../../core/store/options.js";
+import { highlightIn, pairIn, heatmapOf, tokenAt } from "../../core/store/heatmap-data.js";
+import { SHARED, choiceOption, integerOption } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { blockAt, place } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
@@ -98,11 +98,11 @@ export const attention = {
     ),
   frame: { rail: "both", inspector: true, caption: true, legend: "none", folds: true, twice: 306 },
   options: {
-    pool: choice("one", "mean", "max"),
-    top: whole(1, 100, 100),
+    pool: choiceOption("one", "mean", "max"),
+    top: integerOption(1, 100, 100),
     ...SHARED,
-    level: choice("tokens", "sentences", "paragraphs"),
-    shade: choice("row", "column"),
+    level: choiceOption("tokens", "sentences", "paragraphs"),
+    shade: choiceOption("row", "column"),
     queries: range,
     keys: range,
   },
@@ -163,7 +163,7 @@ function mountMatrix(context, root) {
     onHover: (place) => store.hover(place && refs(context, place)),
     onPick: (place, gesture) => pick(context, place, gesture),
     picked() {
-      const current = reading(store.get());
+      const current = heatmapOf(store.get());
       return current && pairIn(store.get(), null, current);
     },
     tip: (cell) => tip(context, cell),
@@ -174,7 +174,7 @@ function mountMatrix(context, root) {
 
   function draw() {
     const page = store.get();
-    const current = reading(page);
+    const current = heatmapOf(page);
     bar.refresh();
     pad.refresh();
     if (!current) return;
@@ -202,7 +202,7 @@ function mountMatrix(context, root) {
   }
 
   function light() {
-    const current = reading(store.get());
+    const current = heatmapOf(store.get());
     if (!current) return;
     const { row, col } = highlightIn(store.get(), store.hovered(), current);
     matrix.mark({ row, col });
@@ -226,7 +226,7 @@ function mountMatrix(context, root) {
 
 /** @param {Context} context @param {Place} place @returns {import("../../core/store/store.js").Highlight | null} */
 function refs({ store }, { row, col }) {
-  const current = reading(store.get());
+  const current = heatmapOf(store.get());
   if (!current) return null;
   const sides = blockAt(store.get());
   const [query, key] = [tokenAt(current.rows, row), tokenAt(current.cols, col)];
@@ -239,7 +239,7 @@ function refs({ store }, { row, col }) {
 /** @param {Context} context @param {Place} place @param {"click" | "key"} gesture */
 function pick({ store }, { row, col }, gesture) {
   const page = store.get();
-  const current = reading(page);
+  const current = heatmapOf(page);
   if (!current) return;
   const query = tokenAt(current.rows, row ?? highlightIn(page, null, current).row);
   const key = tokenAt(current.cols, col);
@@ -275,7 +275,7 @@ function endsLabel({ t }, { specials, templated, choice, sunk }) {
 
 /** @param {Context} context @param {{row: number, col: number}} cell */
 function tip({ store, t }, { row, col }) {
-  const current = reading(store.get());
+  const current = heatmapOf(store.get());
   if (!current) return [];
   const { matrix, cover, rows, cols, sinks, sunk } = current;
   const index = row * matrix.cols + col;

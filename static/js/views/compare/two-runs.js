@@ -10,7 +10,7 @@ import { bindTyping, grow } from "../../core/figure/text-input.js";
 import { comparison, otherPlace, otherRun, otherSentence } from "../../core/store/comparison.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { answer } from "../../core/store/view-requests.js";
-import { across, between, blockAt, extent } from "../../core/wire/attentions.js";
+import { crossBlock, isBetweenTexts, blockAt, extent } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -193,11 +193,11 @@ function hints({ store, t }, wrong) {
   const { link } = store.get();
   if (link.options.other !== "direction") return [];
   if (wrong?.kind === "frozen") return [el("p", {}, wording(t, wrong))];
-  if (between(blockAt(store.get())))
+  if (isBetweenTexts(blockAt(store.get())))
     return wrong
       ? [el("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
       : [];
-  const onclick = () => store.go({ block: across(store.get().model).id, query: null, key: null });
+  const onclick = () => store.go({ block: crossBlock(store.get().model).id, query: null, key: null });
   const button = el("button", { type: "button", className: "button", onclick }, t("Show cross-attention"));
   const why = t("The two directions can be compared only in cross-attention, where one language looks at the other.");
   return [el("p", {}, why), button];

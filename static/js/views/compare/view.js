@@ -5,7 +5,7 @@ import { bothWays } from "../../core/wire/model.js";
 import { otherPlace, otherRun } from "../../core/store/comparison.js";
 import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
 import { hasRun } from "../../core/store/share-contents.js";
-import { choice, nameOption, textOption, whole } from "../../core/store/options.js";
+import { choiceOption, nameOption, textOption, integerOption } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { mountRuns, offered } from "./two-runs.js";
@@ -27,10 +27,10 @@ export const compare = {
     ),
   frame: { rail: "both", inspector: false, caption: false, legend: "none", tells: true },
   options: {
-    other: choice("sentence", "head", "layer", "direction", "model"),
+    other: choiceOption("sentence", "head", "layer", "direction", "model"),
     b: textOption(),
-    head_b: whole(0, 999),
-    layer_b: whole(0, 999),
+    head_b: integerOption(0, 999),
+    layer_b: integerOption(0, 999),
     model_b: nameOption(),
     block_b: nameOption(),
   },

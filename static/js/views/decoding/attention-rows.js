@@ -3,7 +3,7 @@
  * the encoder read that.
  */
 
-import { across, attention, extent, candidateTensors, place, predicting, within } from "../../core/wire/attentions.js";
+import { crossBlock, attention, extent, candidateTensors, place, predictingBlock, selfBlock } from "../../core/wire/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -32,9 +32,9 @@ function spot({ link, model }, block) {
  * @returns {{self: Block, joins?: Block, read?: Block}}
  */
 function shownAttentions({ model }) {
-  const joins = across(model);
-  if (!joins.id) return { self: predicting(model) };
-  return { self: within(model, joins.query), joins, read: within(model, joins.key) };
+  const joins = crossBlock(model);
+  if (!joins.id) return { self: predictingBlock(model) };
+  return { self: selfBlock(model, joins.query), joins, read: selfBlock(model, joins.key) };
 }
 
 /** What the view shows of a run. @param {Page} page @returns {string[]}  names of tensors */
@@ -171,7 +171,7 @@ function createPicker({ store, t }) {
   function refresh() {
     const { link, model } = store.get();
     if (!model) return;
-    const { layers, heads } = extent(model, across(model).id || predicting(model).id);
+    const { layers, heads } = extent(model, crossBlock(model).id || predictingBlock(model).id);
     render(layer, numbers(layers, (n) => t("Layer {n}", { n })));
     render(head, el("option", { value: "mean" }, t("mean of {n} heads", { n: heads })), numbers(heads, (n) => t("Head {n}", { n })));
     layer.value = String(link.layer);

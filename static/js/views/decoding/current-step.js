@@ -2,7 +2,7 @@
 
 import { quoted } from "../../core/draw/token.js";
 import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
-import { answer, keyOf, traced } from "../../core/store/view-requests.js";
+import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
 import { outputKind } from "../../core/wire/reply.js";
 import { Problem } from "../../core/wire/problem.js";
 import { request } from "../../core/wire/request.js";
@@ -46,7 +46,7 @@ function decodeOf(page, decode = page.link.decode) {
  * @param {string[]} select
  * @returns {Question}
  */
-export const continued = (page, select) => traced(page, { decode: decodeOf(page), pad_to: null, select });
+export const continued = (page, select) => runQuestion(page, { decode: decodeOf(page), pad_to: null, select });
 
 /**
  * The run that is shown.
@@ -99,7 +99,7 @@ export const bent = ({ link }) => link.target !== null || plan(link.decode).pref
 
 /** The model's own translation. @param {Page} page */
 export const unbent = (page) =>
-  traced(page, { target: null, pad_to: null, decode: decodeOf(page, withoutPrefix(page.link.decode)), select: [] });
+  runQuestion(page, { target: null, pad_to: null, decode: decodeOf(page, withoutPrefix(page.link.decode)), select: [] });
 
 /**
  * @param {Page} page
@@ -130,7 +130,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
     frozen,
     waiting,
     plan: plan(link.decode),
-    stepIndex: stepIndex,
+    stepIndex,
     step,
     hypothesis: row,
     ids,

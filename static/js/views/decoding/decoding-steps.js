@@ -3,7 +3,7 @@
  * Moving forwards and backwards only changes an index into the list of steps.
  */
 
-import { candidateTensors, typed } from "../../core/wire/attentions.js";
+import { candidateTensors, typedText } from "../../core/wire/attentions.js";
 
 /** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
@@ -217,7 +217,7 @@ export function recorded(model, { tokens, output: whole, tensors, pieces = {} })
   if (!chances || !ids) return null;
   const output = ofContinuation(whole);
   const first = whole.continues ?? 0;
-  const tokensById = new Map([...tokens[typed(model)], ...output.tokens].map((token) => [token.id, token]));
+  const tokensById = new Map([...tokens[typedText(model)], ...output.tokens].map((token) => [token.id, token]));
   const count = chances.shape[1];
   let total = 0;
   const steps = output.tokens.map((token, index) => {

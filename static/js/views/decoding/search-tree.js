@@ -4,7 +4,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { curve, drawing, s } from "../../core/draw/svg.js";
-import { labels, plain } from "../../core/wire/tokens.js";
+import { labels, plainLabel } from "../../core/wire/tokens.js";
 import { penalty, tree } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -181,7 +181,7 @@ const strength = ({ best, state }) => (best ? 2 : state === "pruned" ? 0 : 1);
 
 /** @param {{id: number, text: string | null, special?: boolean}} token @param {string} lang */
 const word = ({ id, text, special }, lang) =>
-  plain(labels([{ text: text ?? "", special: special ?? text === "<eos>", id, start: 0, end: 0 }], lang)[0]);
+  plainLabel(labels([{ text: text ?? "", special: special ?? text === "<eos>", id, start: 0, end: 0 }], lang)[0]);
 
 /**
  * The width of a text in multiples of the font size; Chinese characters are square.

@@ -4,11 +4,11 @@ import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
 import { continuationLength } from "../../core/figure/controls.js";
 import { createTransport } from "../../core/figure/playback.js";
-import { trouble, waitingLine } from "../../core/figure/figure-status.js";
+import { problemLine, waitingLine } from "../../core/figure/figure-status.js";
 import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
-import { choice, whole } from "../../core/store/options.js";
+import { choiceOption, integerOption } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { between, predictsNextToken } from "../../core/wire/attentions.js";
+import { isBetweenTexts, predictsNextToken } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -76,10 +76,10 @@ export const decoding = {
       "writes this one. Click another token, and the text continues from there. Beam search keeps " +
       "several partial texts at once; sampling picks tokens at random by probability.",
     ),
-  blocks: (block) => between(block) || predictsNextToken(block),
+  blocks: (block) => isBetweenTexts(block) || predictsNextToken(block),
   capabilities: ["decode", "candidates"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
-  options: { heads_of: choice("mean", "head"), nth: whole(0, 999) },
+  options: { heads_of: choiceOption("mean", "head"), nth: integerOption(0, 999) },
   needs: (page) => (continues(page) ? [] : neededTensors(page)),
   asks: (page) => [...(continues(page) ? [continued(page, neededTensors(page))] : []), ...(bent(page) ? [unbent(page)] : [])],
   lights: () => [{ part: "output" }],
@@ -101,7 +101,7 @@ function mount(context, root) {
   const controls = methods(context);
   const length = continuationLength(context, LENGTH);
   controls.append(length.element);
-  const wrong = trouble(context, feed.retry);
+  const wrong = problemLine(context, feed.retry);
   const waits = waitingLine(context, t("Writing the first tokens …"));
   const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });

@@ -2,7 +2,7 @@
 
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../../core/compute/computed-tensors.js";
-import { singleStep, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
+import { singleStep, attention, axes, isBetweenTexts, blockAt, blockOf, place, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
 import { traceLabels } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 import { arriving, crossGraph, network, rollout, stack } from "./flow.js";
@@ -89,16 +89,16 @@ function passed({ link, model }) {
   const layers = link.layer + 1;
   const { id, query, key } = blockOf(model, link.block);
   if (query === key) return [{ block: id, layers }];
-  const read = within(model, key);
+  const read = selfBlock(model, key);
   return [
-    { block: within(model, query).id, layers },
+    { block: selfBlock(model, query).id, layers },
     { block: id, layers },
     { block: read.id, layers: read.rows.length },
   ];
 }
 
 /** The kinds of attention in a layer of the current stack. @param {Page} page */
-const kindsOf = (page) => stacked(page.model, blockAt(page).stack).map(({ kind }) => kind);
+const kindsOf = (page) => blocksOfStack(page.model, blockAt(page).stack).map(({ kind }) => kind);
 
 /** @param {Page} page  The tensors of the residual stream. */
 function streamNames(page) {
@@ -142,7 +142,7 @@ function graphOf(page) {
     stacks.push(available);
   }
   const block = blockAt(page);
-  return between(block) ? crossGraph(stacks[0], stacks[1], stacks[2], block) : stack(stacks[0], block.query);
+  return isBetweenTexts(block) ? crossGraph(stacks[0], stacks[1], stacks[2], block) : stack(stacks[0], block.query);
 }
 
 /**

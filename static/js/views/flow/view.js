@@ -3,14 +3,14 @@
  * chosen token (Abnar & Zuidema 2020), and how its residual stream changes.
  */
 
-import { ruler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/labels.js";
 import { enlarge, file } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { readingStacks } from "../../core/store/model-part-names.js";
-import { choice } from "../../core/store/options.js";
-import { between, blockAt } from "../../core/wire/attentions.js";
+import { choiceOption } from "../../core/store/options.js";
+import { isBetweenTexts, blockAt } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { render } from "../../lib/render.js";
@@ -185,9 +185,9 @@ export const flow = {
       "are shown to the left of each input.",
     ),
   frame: { rail: "layer", inspector: false, caption: false, legend: "attention", tells: true, twice: 480 },
-  options: { amount: choice("rollout", "flow") },
+  options: { amount: choiceOption("rollout", "flow") },
   needs,
-  lights: (page) => (between(blockAt(page)) ? [{ part: "residual" }] : [{ part: "residual", stack: blockAt(page).stack }]),
+  lights: (page) => (isBetweenTexts(blockAt(page)) ? [{ part: "residual" }] : [{ part: "residual", stack: blockAt(page).stack }]),
   mount,
 };
 
@@ -289,7 +289,7 @@ function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream
   const page = context.theme();
   const unit = page.size / DESK;
   const theme = { ...page, size: DESK };
-  const ruled = ruler(page);
+  const ruled = textRuler(page);
   const measure = (/** @type {string} */ text) => ruled(text) / unit;
   const { width, height } = context.room();
   const room = { width: width / unit, height: height / unit - AROUND, wide: width >= 600, measure };

@@ -7,7 +7,7 @@ import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { diverging, sequential } from "../../core/draw/scale.js";
 import { quotedStep } from "../../core/draw/token.js";
 import { ramp } from "../../core/figure/figure-frame.js";
-import { between, blockAt } from "../../core/wire/attentions.js";
+import { isBetweenTexts, blockAt } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -71,7 +71,7 @@ export const caution = (t) => t("Rollout and flow say where information could ha
 
 /** @param {Context} context  What is exact in this, and what is not. */
 export function remarks({ store, t }) {
-  const joins = between(blockAt(store.get()));
+  const joins = isBetweenTexts(blockAt(store.get()));
   return [
     t("Each column of bars is scaled to its own largest share; the numbers are the shares."),
     t("Exact: rollout is the product of the layers' matrices, each ½ the mean of its heads + ½ the residual " +

@@ -8,7 +8,7 @@ import { file } from "../../core/draw/svg.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
-import { choice } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/options.js";
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
@@ -124,8 +124,8 @@ export const heads = {
     ),
   frame: { rail: "none", inspector: false, caption: false, legend: "attention", twice: 480 },
   options: {
-    sort: choice("layer", ...MEASURES),
-    pattern: choice("all", ...PATTERNS),
+    sort: choiceOption("layer", ...MEASURES),
+    pattern: choiceOption("all", ...PATTERNS),
   },
   long: true,
   needs,

@@ -4,7 +4,7 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attention, axes, blockAt, predicting } from "../../core/wire/attentions.js";
+import { attention, axes, blockAt, predictingBlock } from "../../core/wire/attentions.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
@@ -13,7 +13,7 @@ import { el, render } from "../../lib/render.js";
 import { quoted, step } from "../../core/draw/token.js";
 import { contrastAt, gradientRow } from "../../core/compute/contrast.js";
 import { predictedTokenOf, farthestCell, relevance } from "../../core/compute/logit-lens.js";
-import { labels, languages, plain } from "../../core/wire/tokens.js";
+import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { COVER } from "../../core/compute/aggregate-attention.js";
@@ -62,7 +62,7 @@ export function slopes(context) {
     const [contrast, writtenToken] = trace && row !== null ? [contrastAt(model, trace, link, row), predictedTokenOf(model, trace, row)] : [null, null];
     if (!trace || row === null || !contrast || !writtenToken) return null;
     const [, lang] = languages(trace.direction);
-    const { writes, id } = predicting(model);
+    const { writes, id } = predictingBlock(model);
     const [written, rivalLabel] = [writtenToken, contrast.other].map((piece) => labels([{ ...piece, start: 0, end: 0 }], lang)[0]);
     return { written: writes ? axes(model, trace, id).rows[row].writes : written, other: rivalLabel };
   }
@@ -99,7 +99,7 @@ export function slopes(context) {
     const best = farthestCell(all.slope);
     limit = Math.max(Math.abs(best.value), FAINT);
     const place = { layer: link.layer + 1, head: link.head + 1 };
-    const named = of && { token: plain({ ...of.written, space: "" }), other: plain({ ...of.other, space: "" }) };
+    const named = of && { token: plainLabel({ ...of.written, space: "" }), other: plainLabel({ ...of.other, space: "" }) };
     const titles = [t("Attention of layer {layer}, head {head}", place), named ? t("Gradient × attention of {token} rather than {other}, nats", named) : t("Gradient × attention, nats")];
     const shades = [
       { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) },

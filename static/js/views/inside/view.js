@@ -11,7 +11,7 @@ import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { axes, blockOf, predicting } from "../../core/wire/attentions.js";
+import { axes, blockOf, predictingBlock } from "../../core/wire/attentions.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
@@ -106,7 +106,7 @@ export const inside = {
   options: { contrast: contrastOption() },
   needs: ({ model, link, trace }) => (blockOf(model, link.block).predicts ? lensTensors(model, link, trace) : []),
   settle: settledContrast,
-  lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: predicting(model).stack }],
+  lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: predictingBlock(model).stack }],
   mount,
 };
 
@@ -152,7 +152,7 @@ function mount(context, root) {
     const theme = context.theme();
     const { columns, count } = columnsOf(context.room().width / theme.size, sum, contrast ? ODDS : 0);
     const [, lang] = languages(trace.direction);
-    const { writes, id } = predicting(model);
+    const { writes, id } = predictingBlock(model);
     const written = writes ? axes(model, trace, id).rows[rowIndex].writes : labels([{ ...token, start: 0, end: 0 }], lang)[0];
     const rival = contrast && { label: labels([{ ...contrast.other, start: 0, end: 0 }], lang)[0], lens: contrast.lens };
     const deep = isDeep(layers.length);
@@ -182,7 +182,7 @@ function mount(context, root) {
     if (!trace || !model || !blockOf(model, link.block).predicts) return;
     const ready = lens(model, trace, row()) !== null && (!hasContributions(model) || contributions(model, trace, row()) !== null) && !(live && isAwaited(trace, link));
     const still = !ready && !body.hidden;
-    const silent = predicting(model).writes ? !trace.output.tokens[row()] : trace.tokens[predicting(model).query][row()]?.text === "<pad>";
+    const silent = predictingBlock(model).writes ? !trace.output.tokens[row()] : trace.tokens[predictingBlock(model).query][row()]?.text === "<pad>";
     waiting.show(!ready && !still, silent ? t("This row is padding, so it writes nothing.") : undefined);
     body.hidden = silent || (!ready && !still);
     if (silent) render(finding);

@@ -1,6 +1,6 @@
 /** What the view says of a row: of its token's logit, or of its log-odds against another token. */
 
-import { between, blockOf } from "../../core/wire/attentions.js";
+import { isBetweenTexts, blockOf } from "../../core/wire/attentions.js";
 import { el } from "../../lib/render.js";
 import { change, four, tiny, two } from "../../lib/numbers.js";
 import { quoted } from "../../core/draw/token.js";
@@ -28,7 +28,7 @@ export function lensFinding(context, written, layers, sum, rival) {
   if (!sum) return lead;
   const best = strongestHead(sum);
   const values = { at: best.layer + 1, head: best.head + 1, value: change(best.value), logit: two(sum.logit) };
-  const joins = between(blockOf(store.get().model, best.block));
+  const joins = isBetweenTexts(blockOf(store.get().model, best.block));
   const message = rival
     ? joins
       ? t("Cross-attention head {head} of layer {at} adds most to the log-odds of {logit} nats: {value}.")

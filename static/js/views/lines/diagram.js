@@ -1,7 +1,7 @@
 /** The drawing: tokens on both sides, lines between them, and highlights. */
 
 import { findingOf } from "../../core/compute/attention-row.js";
-import { ruler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/labels.js";
 import { css } from "../../core/draw/scale.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { lettering } from "../../core/draw/token.js";
@@ -58,7 +58,7 @@ export function createDiagram(context, gestures) {
     /** @param {Content} next  To be lit again. */
     draw(next) {
       content = next;
-      picture = diagramSvg(next, lay(next, ruler(theme()), theme().size), theme());
+      picture = diagramSvg(next, lay(next, textRuler(theme()), theme().size), theme());
       element.dataset.drawn = String(next.strands.strands.length);
       element.replaceChildren(picture.svg);
     },
@@ -95,7 +95,7 @@ function diagramSvg(content, layout, theme) {
     key: content.cols.map((step, i) => createEnd("key", i, step, layout, theme)),
   };
   const ends = [...sides.query, ...sides.key].map(({ element }) => element);
-  const svg = drawing(layout.width, layout.height, theme, titles(content, layout, theme, ruler(theme)), ...strands.elements, ...ends);
+  const svg = drawing(layout.width, layout.height, theme, titles(content, layout, theme, textRuler(theme)), ...strands.elements, ...ends);
   svg.setAttribute("aria-hidden", "true");
   return {
     svg,

@@ -6,7 +6,7 @@ import { file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { modelOfLink } from "../../core/store/link.js";
-import { flagOption, listOption, whole } from "../../core/store/options.js";
+import { flagOption, listOption, integerOption } from "../../core/store/options.js";
 import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -34,7 +34,7 @@ export const lines = {
       "threshold are hidden.",
     ),
   frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true, twice: 320 },
-  options: { heads: listOption(), least: whole(0, 100, 10), numbers: flagOption() },
+  options: { heads: listOption(), least: integerOption(0, 100, 10), numbers: flagOption() },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask"), ...sinkNeeds(model, link)],
   settle,
   mount,

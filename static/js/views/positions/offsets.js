@@ -4,7 +4,7 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attentionAt, axes, blockAt, extent, withMask, maskOf, ofHead, place, within } from "../../core/wire/attentions.js";
+import { attentionAt, axes, blockAt, extent, withMask, maskOf, headIndices, place, selfBlock } from "../../core/wire/attentions.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -27,7 +27,7 @@ import { createKeyCell, picker } from "./position-matrix.js";
 
 /** The self-attention of the text, and the selected layer and head. @param {Page} page */
 export function selectedHead({ link, model }) {
-  const { id } = within(model, blockAt({ model, link }).query);
+  const { id } = selfBlock(model, blockAt({ model, link }).query);
   const { layers, heads } = model ? extent(model, id) : { layers: 1, heads: 1 };
   return { block: id, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
 }
@@ -106,7 +106,7 @@ function worked(page, learnedTensors) {
   const [q, k, scoreTensor] = ["q", "k", "scores"].map((name) => trace?.tensors[place(model, selection, name)]);
   const mask = trace?.tensors[maskOf(model, selection)];
   if (!scoring?.pi || !q || !k || !scoreTensor || !mask) return null;
-  const [queries, keys] = [plane(q, ofHead(model, selection)), plane(k, ofHead(model, selection))];
+  const [queries, keys] = [plane(q, headIndices(model, selection)), plane(k, headIndices(model, selection))];
   const of = scorer(scoring, (name) => learnedTensors[name], selection.head);
   const { cols } = keys;
   const plain = { rows: queries.rows, cols: keys.rows, values: new Float32Array(queries.rows * keys.rows) };
@@ -115,7 +115,7 @@ function worked(page, learnedTensors) {
       plain.values[i * keys.rows + j] = of(queries.values.subarray(i * cols, (i + 1) * cols), keys.values.subarray(j * cols, (j + 1) * cols), i, j).plain;
   const term = termMatrix(learnedTensors[scoring.pi], selection.head, queries.rows, keys.rows);
   const may = plane(mask).values;
-  return [plain, term, plane(scoreTensor, ofHead(model, selection))].map((matrix) => withMask(matrix, may));
+  return [plain, term, plane(scoreTensor, headIndices(model, selection))].map((matrix) => withMask(matrix, may));
 }
 
 /** Heads in rows, offsets in columns. @param {Context} context */

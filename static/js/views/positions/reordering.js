@@ -9,8 +9,8 @@ import { step } from "../../core/draw/token.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { changes } from "../../core/store/interventions.js";
-import { answer, traced } from "../../core/store/view-requests.js";
-import { attention, axes, extent, place, typed, within } from "../../core/wire/attentions.js";
+import { answer, runQuestion } from "../../core/store/view-requests.js";
+import { attention, axes, extent, place, typedText, selfBlock } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { changesInForce } from "../../core/wire/request.js";
 import { languages } from "../../core/wire/tokens.js";
@@ -25,7 +25,7 @@ import { createKeyCell, picker } from "./position-matrix.js";
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 
 /** The self-attention of the typed text. @param {Pick<Page, "model">} page */
-const read = ({ model }) => within(model, typed(model));
+const read = ({ model }) => selfBlock(model, typedText(model));
 /** Names of the three matrices in exports. */
 const NAMES = ["written", "shuffled", "difference"];
 
@@ -61,13 +61,13 @@ export function questions(page) {
   };
   const { text } = moved(page);
   const dropped = droppableTensors(page.model).map((tensor) => ({ at: tensor, do: "drop" }));
-  const shuffled = traced(page, { ...common, source: text });
+  const shuffled = runQuestion(page, { ...common, source: text });
   if (!dropped.length) return [shuffled];
   const without = [...modelChanges, ...dropped];
   return [
     shuffled,
-    traced(page, { ...common, interventions: without }),
-    traced(page, { ...common, source: text, interventions: without }),
+    runQuestion(page, { ...common, interventions: without }),
+    runQuestion(page, { ...common, source: text, interventions: without }),
   ];
 }
 
@@ -111,7 +111,7 @@ export function createShuffle(context) {
     const problem = answers.find((reply) => reply instanceof Problem);
     if (problem instanceof Problem) return stop(wording(t, problem));
     const [shuffled, plain, shuffledPlain] = /** @type {(Trace | undefined)[]} */ (answers);
-    const name = typed(page.model);
+    const name = typedText(page.model);
     const original = attention(page.model, trace, selectedHead(page));
     const drops = answers.length > 1;
     if (!shuffled || !original || (drops && !(plain && shuffledPlain))) return;
@@ -149,7 +149,7 @@ export function createShuffle(context) {
       const page = store.get();
       const tensors = Object.assign({}, ...bands.map((band) => band.numbers()));
       if (!Object.keys(tensors).length) return null;
-      return { tokens: { [typed(page.model)]: named(stepsOf(page)) }, tensors };
+      return { tokens: { [typedText(page.model)]: named(stepsOf(page)) }, tensors };
     },
   };
 }
@@ -200,8 +200,8 @@ function band(context, kind) {
       onHover: (place) =>
         store.hover(
           place && {
-            query: place.row === null ? null : { side: typed(store.get().model), index: place.row },
-            key: place.col === null ? null : { side: typed(store.get().model), index: place.col },
+            query: place.row === null ? null : { side: typedText(store.get().model), index: place.row },
+            key: place.col === null ? null : { side: typedText(store.get().model), index: place.col },
           },
         ),
       onPick: (place) => reached.move(place, `${title}: ${name}`, (cell) => tip(i, cell)),
@@ -223,7 +223,7 @@ function band(context, kind) {
   function light() {
     const lit = store.hovered();
     const index = (/** @type {import("../../core/store/store.js").Ref | null | undefined} */ ref) =>
-      ref?.side === typed(store.get().model) ? ref.index : null;
+      ref?.side === typedText(store.get().model) ? ref.index : null;
     const place = (!lit && reached.cell()) || { row: index(lit?.query), col: index(lit?.key) };
     charts.forEach((chart) => chart.mark(place));
   }
@@ -285,7 +285,7 @@ function band(context, kind) {
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
     /** @returns {Record<string, import("../../core/wire/wire.js").Tensor>} */
     numbers() {
-      const entries = element.hidden ? [] : matrices.flatMap((shownMatrix, i) => (shownMatrix ? [[`${kind}.${NAMES[i]}`, matrix(shownMatrix, typed(store.get().model), typed(store.get().model))]] : []));
+      const entries = element.hidden ? [] : matrices.flatMap((shownMatrix, i) => (shownMatrix ? [[`${kind}.${NAMES[i]}`, matrix(shownMatrix, typedText(store.get().model), typedText(store.get().model))]] : []));
       return Object.fromEntries(entries);
     },
     destroy() {

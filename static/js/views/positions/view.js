@@ -6,7 +6,7 @@
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { choice, listOption, whole } from "../../core/store/options.js";
+import { choiceOption, listOption, integerOption } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
@@ -54,15 +54,15 @@ export const positions = {
   capabilities: ["positions"],
   frame: { rail: "none", inspector: false, caption: false, legend: "signed", tells: true },
   options: {
-    part: choice("waves", "likeness", "turn", "offsets", "shuffle"),
-    length: whole(0, MOST),
-    width: whole(0, MOST),
+    part: choiceOption("waves", "likeness", "turn", "offsets", "shuffle"),
+    length: integerOption(0, MOST),
+    width: integerOption(0, MOST),
     dims: listOption(),
-    measure: choice("cosine", "dot"),
-    at: whole(0, MOST, 2),
-    by: whole(0, MOST, 1),
-    pair: whole(0, MOST, 0),
-    seed: whole(0, 9999, 1),
+    measure: choiceOption("cosine", "dot"),
+    at: integerOption(0, MOST, 2),
+    by: integerOption(0, MOST, 1),
+    pair: integerOption(0, MOST, 0),
+    seed: integerOption(0, 9999, 1),
   },
   settle: (page) => {
     const { link } = page;

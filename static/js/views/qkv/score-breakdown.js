@@ -8,11 +8,11 @@ import { legible } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging } from "../../core/draw/scale.js";
 import { quoted } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { pair } from "../../core/store/highlight.js";
+import { explainedPair } from "../../core/store/highlight.js";
 import { networks, partName } from "../../core/store/model-part-names.js";
 import { isFixed, isInShare } from "../../core/store/share-contents.js";
-import { answer, traced } from "../../core/store/view-requests.js";
-import { attention, axes, place, placeOf, stacked, within } from "../../core/wire/attentions.js";
+import { answer, runQuestion } from "../../core/store/view-requests.js";
+import { attention, axes, place, placeOf, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
@@ -37,7 +37,7 @@ const splits = ({ model }) => model?.capabilities?.includes("scores") ?? false;
 /** @param {Page} page @returns {ShownPair | null}  the pair that is split; null: none */
 function shownPair(page) {
   const { model, link } = page;
-  const selected = splits(page) && link.options.terms && pair(page);
+  const selected = splits(page) && link.options.terms && explainedPair(page);
   return selected ? { cell: cellOf(place(model, link), { head: link.head, ...selected }), ...selected } : null;
 }
 
@@ -49,7 +49,7 @@ export const needed = (page) =>
 export function scoreQuestions(page) {
   const selected = shownPair(page);
   if (!selected) return [];
-  const question = traced(page, { select: [termsOf(selected.cell)] });
+  const question = runQuestion(page, { select: [termsOf(selected.cell)] });
   return isFixed(page) && !isInShare(page, question) ? [] : [question];
 }
 
@@ -220,10 +220,10 @@ function origin({ model, link }, { kind, address, head }) {
     const attention = placeOf(model, address);
     return attention && { view: link.view, ...attention, head: head ?? 0 };
   }
-  if (kind === "embedding" || kind === "position") return { view: "worksheet", block: within(model, address).id, layer: 0, step: "input" };
+  if (kind === "embedding" || kind === "position") return { view: "worksheet", block: selfBlock(model, address).id, layer: 0, step: "input" };
   const network = kind === "network" && networks(model).find((candidate) => candidate.place === address);
   if (!network) return null;
-  const [first] = stacked(model, network.stack);
+  const [first] = blocksOfStack(model, network.stack);
   return { view: "worksheet", block: first.id, layer: network.layer, step: "ffn" };
 }
 

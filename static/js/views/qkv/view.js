@@ -10,9 +10,9 @@ import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choice, flagOption } from "../../core/store/options.js";
+import { choiceOption, flagOption } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { attentionAt, axes, between, blockAt, maskOf, withMask, ofHead, place, withVectors } from "../../core/wire/attentions.js";
+import { attentionAt, axes, isBetweenTexts, blockAt, maskOf, withMask, headIndices, place, hasVectors } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { plane } from "../../core/wire/wire.js";
 import { h } from "../../lib/dom.js";
@@ -43,8 +43,8 @@ export const qkv = {
       "attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
-  options: { rotation: choice("after", "before"), terms: flagOption() },
-  blocks: withVectors,
+  options: { rotation: choiceOption("after", "before"), terms: flagOption() },
+  blocks: hasVectors,
   needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page), ...needed(page)],
   asks: (page) => [...questions(page), ...scoreQuestions(page)],
   mount(context, root) {
@@ -86,7 +86,7 @@ export const qkv = {
 };
 
 /** Whether q and k are rotated by their positions. @param {Page} page */
-const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));
+const turns = (page) => kindOf(page.model).base === "rotary" && !isBetweenTexts(blockAt(page));
 
 /**
  * A note on the model's mechanism, if it differs from the paper's.
@@ -100,7 +100,7 @@ function remark(page, t) {
     "of the pair; the first pair rotates fastest. v is not rotated.");
   if (scoring?.b) return t("This model scores with w · tanh(q + k + b): the score depends on the sum of q, k and a bias in each channel, not on their product.");
   if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score depends on the sum of q and k in each channel, not on their product.");
-  if (kindOf(model).site === "qk" && !between(blockAt(page))) return t("q and k are computed with positions, v without.");
+  if (kindOf(model).site === "qk" && !isBetweenTexts(blockAt(page))) return t("q and k are computed with positions, v without.");
   return shared(page, t);
 }
 
@@ -170,7 +170,7 @@ function panel(context, letter) {
   function values() {
     const recorded = tensor(context, letter);
     const page = store.get();
-    const headValues = recorded && plane(recorded, ofHead(page.model, page.link));
+    const headValues = recorded && plane(recorded, headIndices(page.model, page.link));
     const back = letter !== "v" && turns(page) && page.link.options.rotation === "before";
     return headValues && back ? rotatedRows(headValues, -1) : headValues;
   }
@@ -254,7 +254,7 @@ function terms(page) {
   const [q, k] = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
   const mask = trace?.tensors[maskOf(model, link)];
   if (!scoring || !learnedTensors || learnedTensors instanceof Problem || !q || !k || !mask) return null;
-  const [queries, keys] = [q, k].map((projected) => plane(projected, ofHead(model, link)));
+  const [queries, keys] = [q, k].map((projected) => plane(projected, headIndices(model, link)));
   const query = Math.min(queryAt(page), queries.rows - 1);
   const of = scorer(scoring, (name) => learnedTensors[name], link.head);
   const width = keys.cols;

@@ -1,21 +1,21 @@
 /** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
 import { cellPicker, onArrows, within } from "../../core/figure/pointing.js";
-import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../core/wire/attentions.js";
+import { attention, attentionAt, axes, blockAt, headIndices, place, hasVectors } from "../../core/wire/attentions.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
 import { memo } from "../../lib/memo.js";
-import { ruler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/labels.js";
 import { isDot, scoringOf } from "../../core/compute/scoring.js";
 import { nearest, placed, ranking, space as spaceOf } from "./qk-plane.js";
 import { file } from "../../core/draw/svg.js";
-import { plain } from "../../core/wire/tokens.js";
+import { plainLabel } from "../../core/wire/tokens.js";
 import { plane, row } from "../../core/wire/wire.js";
 import { createSolid } from "./solid.js";
-import { choice } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/options.js";
 import { controls } from "../../core/figure/controls.js";
 import { lay, picture } from "./scatter.js";
 
@@ -46,8 +46,8 @@ export const space = {
       "direction of the query, along the dashed line, has a larger product than a near one.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none", twice: 480 },
-  options: { axes: choice("2d", "3d") },
-  blocks: withVectors,
+  options: { axes: choiceOption("2d", "3d") },
+  blocks: hasVectors,
   needs: ({ model, link }) => ["q", "k", "weights", "mask"].map((name) => place(model, link, name)),
   mount,
 };
@@ -60,7 +60,7 @@ function content({ model, trace, link }) {
   const tensors = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
   const weights = trace && attention(model, trace, link);
   if (!tensors[0] || !tensors[1] || !weights) return null;
-  const [q, k] = tensors.map((tensor) => plane(/** @type {any} */ (tensor), ofHead(model, link)));
+  const [q, k] = tensors.map((tensor) => plane(/** @type {any} */ (tensor), headIndices(model, link)));
   return { q, k, weights, space: memo(tensors[0], `space ${link.head}`, () => spaceOf(q, k)) };
 }
 
@@ -142,8 +142,8 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin, directi
   const size = { width: beside ? Math.min(free, tall * 1.5) : free, height: tall };
   const points = placed([...queries, ...keys, origin], size, [Math.min(64, free / 7), 28]);
   const { rows, cols } = axes(store.get().model, trace, store.get().link.block);
-  const labels = [...rows, ...cols].map(({ writes }) => plain(writes));
-  const measure = ruler(theme());
+  const labels = [...rows, ...cols].map(({ writes }) => plainLabel(writes));
+  const measure = textRuler(theme());
   const line = theme().size * 1.25;
   return lay({
     ...size,

@@ -9,7 +9,7 @@ import { traceAt } from "./training-history.js";
 import { rowCaption } from "../../core/figure/row-wording.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { highlightIn, reading } from "../../core/store/heatmap-data.js";
+import { highlightIn, heatmapOf } from "../../core/store/heatmap-data.js";
 import { sequential } from "../../core/draw/scale.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -75,7 +75,7 @@ export function createFigure(context, { now, above, lit }) {
 
   /** @param {Moment} moment */
   function show(moment) {
-    const current = reading(asRun(moment));
+    const current = heatmapOf(asRun(moment));
     if (!current) return;
     const shade = { stops: sequential(context.theme()), range: RANGE };
     key.show({ shade, covers: new Set(current.cover) });
@@ -130,17 +130,17 @@ const asRun = ({ page, trace, history, place }) => ({
  * @returns {Place}
  */
 function resting(moment, { row, col }) {
-  const current = reading(asRun(moment));
+  const current = heatmapOf(asRun(moment));
   if (current && row !== null && row < current.matrix.rows)
     return { row, col: col !== null && col < current.matrix.cols ? col : null };
   const trained = asRun({ ...moment, trace: traceAt(moment.history, moment.history.snapshots.length - 1) });
-  const last = reading(trained);
+  const last = heatmapOf(trained);
   return { row: last && highlightIn(trained, null, last).row, col: null };
 }
 
 /** @param {Context["t"]} t @param {Moment | null} moment @param {{row: number, col: number}} cell */
 function tip(t, moment, { row, col }) {
-  const current = moment && reading(asRun(moment));
+  const current = moment && heatmapOf(asRun(moment));
   if (!current) return [];
   const weight = current.matrix.values[row * current.matrix.cols + col];
   const weightText = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;

@@ -4,7 +4,7 @@ import { arrangeTiles, orderedTiles } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { whole } from "../../core/store/options.js";
+import { integerOption } from "../../core/store/options.js";
 import { extent } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { bcp47, languages } from "../../core/wire/tokens.js";
@@ -44,10 +44,10 @@ export const training = {
   capabilities: ["learning"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none" },
   options: {
-    example: whole(0, 999, 0),
-    snapshot: whole(0, MOST),
-    row: whole(0, 9999),
-    col: whole(0, 9999),
+    example: integerOption(0, 999, 0),
+    snapshot: integerOption(0, MOST),
+    row: integerOption(0, 9999),
+    col: integerOption(0, 9999),
   },
   needs: () => [],
   asks: watched,

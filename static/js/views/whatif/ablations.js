@@ -7,7 +7,7 @@ import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
-import { plain } from "../../core/wire/tokens.js";
+import { plainLabel } from "../../core/wire/tokens.js";
 import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
 import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
 import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
@@ -36,7 +36,7 @@ export function ablations(context) {
   function sections({ before }) {
     const { model, link } = store.get();
     if (!model) return [];
-    const written = () => counted(before.output).map((index) => ({ index, word: plain(writes(before)[index]) }));
+    const written = () => counted(before.output).map((index) => ({ index, word: plainLabel(writes(before)[index]) }));
     return { heads: () => headGrid(model, t), tokens: () => tokenGrid(model, link, t, written()), sublayers: () => sublayerGrid(model, t), pairs: () => pairGrid(model, link, t) }[part()]();
   }
 
@@ -56,7 +56,7 @@ export function ablations(context) {
       const { model } = store.get();
       const rows = row === null ? counted(before.output) : [row];
       const kind = outputKind(model);
-      const subject = row === null ? whole(t, kind) : plain(writes(before)[row]);
+      const subject = row === null ? whole(t, kind) : plainLabel(writes(before)[row]);
       const grid = sections(runs);
       /** @param {Cell} cell */
       const rowsOfCell = ({ written }) => (written === undefined ? rows : [written]);

@@ -5,13 +5,13 @@
 
 import { align } from "../../core/compute/token-diff.js";
 import { Problem } from "../../core/wire/problem.js";
-import { attention, axes, blockOf, place, typed } from "../../core/wire/attentions.js";
+import { attention, axes, blockOf, place, typedText } from "../../core/wire/attentions.js";
 import { counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";
-import { otherRunPage, shownAs } from "../../core/store/trained-and-changed.js";
-import { answer, traced } from "../../core/store/view-requests.js";
+import { otherRunPage, runKind } from "../../core/store/trained-and-changed.js";
+import { answer, runQuestion } from "../../core/store/view-requests.js";
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Trace } from "../../core/wire/wire.js" */
@@ -41,7 +41,7 @@ function select({ model, link, share }) {
 }
 
 /** @param {Page} page @returns {Question}  the run without any change */
-export const unchanged = (page) => traced(page, { interventions: null, select: select(page) });
+export const unchanged = (page) => runQuestion(page, { interventions: null, select: select(page) });
 
 /** @param {Trace} trace */
 const ids = ({ output }) => output.tokens.map(({ id }) => id);
@@ -65,7 +65,7 @@ export function writing({ target }, before) {
  * @returns {Question}  the changed model, writing the same tokens
  */
 export const forcedRun = (page, before) =>
-  traced(page, { ...writing(page.link, before), interventions: page.link.interventions, select: select(page) });
+  runQuestion(page, { ...writing(page.link, before), interventions: page.link.interventions, select: select(page) });
 
 /**
  * Old shares gave the text as the target: equivalent if it was split into the same tokens.
@@ -74,7 +74,7 @@ export const forcedRun = (page, before) =>
  */
 function earlier(page, before) {
   if (!page.share || page.live) return undefined;
-  const byText = traced(page, { target: before.output.text, decode: null, interventions: page.link.interventions, select: select(page) });
+  const byText = runQuestion(page, { target: before.output.text, decode: null, interventions: page.link.interventions, select: select(page) });
   const after = /** @type {Trace | Problem | undefined} */ (answer(page, byText));
   if (!after || after instanceof Problem) return undefined;
   return String(ids(after)) === String(ids(before)) ? after : undefined;
@@ -86,7 +86,7 @@ function earlier(page, before) {
  * @param {Trace} before
  */
 function alike(page, before) {
-  const changed = shownAs(page.link) === "changed" ? page : otherRunPage(page);
+  const changed = runKind(page.link) === "changed" ? page : otherRunPage(page);
   const { status, trace } = changed ?? { status: "waiting", trace: null };
   return status === "ready" && trace && String(ids(trace)) === String(ids(before)) ? trace : null;
 }
@@ -190,7 +190,7 @@ export function attentions(page) {
 
   /** @param {Comparison["rows"]} axis @param {"query" | "key"} side */
   function pinned(axis, side) {
-    if (blockOf(model, link.block)[side] === typed(model)) return axis;
+    if (blockOf(model, link.block)[side] === typedText(model)) return axis;
     const shownIndices = partners(before, /** @type {Trace} */ (trace));
     // A written token becomes a key one step later.
     const late = side === "key" ? 1 : 0;

@@ -5,13 +5,13 @@ import { swapped } from "../../core/compute/token-diff.js";
 import { token } from "../../core/draw/token.js";
 import { cellPicker } from "../../core/figure/pointing.js";
 import { bindTyping } from "../../core/figure/text-input.js";
-import { pair } from "../../core/store/highlight.js";
+import { explainedPair } from "../../core/store/highlight.js";
 import { kindOf as changeKind } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
 import { editModel, offered } from "../../core/store/edit-model.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { attention, axes, place, within } from "../../core/wire/attentions.js";
-import { bcp47, plain } from "../../core/wire/tokens.js";
+import { attention, axes, place, selfBlock } from "../../core/wire/attentions.js";
+import { bcp47, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "./change-controls.js";
@@ -78,10 +78,10 @@ function sentenceChanges(context) {
   function refresh() {
     const { trace, model } = store.get();
     const still = fixed();
-    const cols = trace ? axes(model, trace, within(model, sentence()).id).cols : [];
+    const cols = trace ? axes(model, trace, selfBlock(model, sentence()).id).cols : [];
     render(tokens, cols.map(({ writes }, index) => {
       const props = { type: "button", className: "chip", disabled: still, onclick: () => toggle(mask(index)) };
-      const ariaProps = { "aria-label": t("mask {token}", { token: plain(writes) }), "aria-pressed": on(mask(index)) };
+      const ariaProps = { "aria-label": t("mask {token}", { token: plainLabel(writes) }), "aria-pressed": on(mask(index)) };
       return el("li", {}, el("button", { ...props, ...ariaProps }, token(writes)));
     }));
     const present = currentChange({ at: ordered(), do: "drop" });
@@ -201,12 +201,12 @@ function cellChanges(context) {
 
   const picker = cellPicker(context);
   const weight = amount(t("Weight"), FRACTION, HUNDREDTHS, (value, origin) => {
-    const pinned = pair(store.get());
+    const pinned = explainedPair(store.get());
     if (pinned) set(pinned.query, pinned.key, value, origin);
   });
   const rescaled = onOff(t("rescale the rest of the row"), (on) => {
     shares = on;
-    const pinned = pair(store.get());
+    const pinned = explainedPair(store.get());
     const present = pinned && currentChange(cut(pinned.query, pinned.key));
     if (pinned && present?.do?.set) set(pinned.query, pinned.key, present.do.set[2], "chosen");
   });
@@ -220,7 +220,7 @@ function cellChanges(context) {
   const together = onOff(t("one change with the other cuts"), (on) => (joins = on));
   const back = h("button", { type: "button", className: "button quiet" }, t("Restore"));
   edge.addEventListener("click", () => {
-    const pinned = pair(store.get());
+    const pinned = explainedPair(store.get());
     if (!pinned) return;
     const [last] = joins ? cutHere().slice(-1) : [];
     if (cutting([pinned.query, pinned.key])) restore();
@@ -236,14 +236,14 @@ function cellChanges(context) {
   /** The edges to the pinned key that the mask allows. @returns {Edge[]} */
   function toKey() {
     const page = store.get();
-    const [pinned, matrix] = [pair(page), page.trace && attention(page.model, page.trace, page.link)];
+    const [pinned, matrix] = [explainedPair(page), page.trace && attention(page.model, page.trace, page.link)];
     if (!pinned || !matrix) return [];
     const queries = Array.from({ length: matrix.rows }, (_, query) => query);
     return queries.filter((query) => !Number.isNaN(matrix.values[query * matrix.cols + pinned.key])).map((query) => [query, pinned.key]);
   }
 
   function restore() {
-    const pinned = pair(store.get());
+    const pinned = explainedPair(store.get());
     if (!pinned) return;
     const present = cutting([pinned.query, pinned.key]);
     if (present) replace([present], (previous) => mended(previous, [pinned.query, pinned.key]));
@@ -256,7 +256,7 @@ function cellChanges(context) {
   function refresh() {
     const page = store.get();
     picker.refresh();
-    const pinned = pair(page);
+    const pinned = explainedPair(page);
     const matrix = page.trace && attention(page.model, page.trace, page.link);
     if (!pinned || !matrix) return;
     const value = matrix.values[pinned.query * matrix.cols + pinned.key];

@@ -5,18 +5,18 @@
  */
 
 import { named, tensor } from "../../core/compute/computed-tensors.js";
-import { ruler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/labels.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { changes, plainChange } from "../../core/store/interventions.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { answer, keyOf, traced } from "../../core/store/view-requests.js";
+import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
 import { singleStep } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { counted, logprob } from "../../core/wire/reply.js";
 import { changesInForce } from "../../core/wire/request.js";
-import { languages, plain } from "../../core/wire/tokens.js";
+import { languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { change as gain, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -97,7 +97,7 @@ function leaving(page, run) {
 const canKeep = (page) => listed(page).length < MOST && !listed(page).some((candidate) => isSameRun(candidate, presentRun(page)));
 
 /** @param {Page} page @param {Run} run @param {object} [changes] */
-const asking = (page, run, changes = {}) => traced(page, { pad_to: null, ...run, ...changes, select: [] });
+const asking = (page, run, changes = {}) => runQuestion(page, { pad_to: null, ...run, ...changes, select: [] });
 
 /** Those kept, and what the page shows. @param {Page} page @returns {{run: Run, isKept: boolean}[]} */
 function comparedRuns(page) {
@@ -307,7 +307,7 @@ function picture(context, runs) {
   const theme = context.theme();
   const { size } = theme;
   const high = size * 2;
-  const measure = ruler(theme);
+  const measure = textRuler(theme);
   const summaries = runs.map((run) => {
     const trace = traceOf(run);
     const changeTexts = changes(run.run).map((change) => plainChange(change, { ...context.store.get(), trace }, context.t));
@@ -322,7 +322,7 @@ function picture(context, runs) {
     const y = top + high * (i + 1) + size;
     const entries = runs.map((_, n) => entry(row, n));
     const numbers = entries.map((value, n) => s("text", { x: right(n), y, "text-anchor": "end" }, value === null ? "" : n ? gain(value) : two(value)));
-    return [s("text", { x: size * 8, y, "text-anchor": "end" }, plain(steps[i].writes)), ...numbers];
+    return [s("text", { x: size * 8, y, "text-anchor": "end" }, plainLabel(steps[i].writes)), ...numbers];
   });
   const width = Math.max(right(runs.length), ...summaries.map((text) => 2 * size + measure(text)));
   return { svg: file(drawing(width, top + high * (rows.length + 1), theme, ...texts, ...cells, ...lines), theme) };

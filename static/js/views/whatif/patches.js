@@ -7,9 +7,9 @@ import { otherSentence } from "../../core/store/comparison.js";
 import { withSameTarget, pathEndName, isSameChange } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { typed } from "../../core/wire/attentions.js";
+import { typedText } from "../../core/wire/attentions.js";
 import { counted } from "../../core/wire/reply.js";
-import { bcp47, labels, languages, plain } from "../../core/wire/tokens.js";
+import { bcp47, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, hundredths } from "../../lib/numbers.js";
@@ -89,7 +89,7 @@ export function patches(context) {
           const present = withSameTarget(list, patch);
           return present !== null && isSameChange(present, patch);
         },
-        label: t("Share of the difference that each part recovers: {what}. Arrow keys move, Enter takes the part from the other sentence.", { what: row === null ? "" : plain(writes(runs.before)[row]) }),
+        label: t("Share of the difference that each part recovers: {what}. Arrow keys move, Enter takes the part from the other sentence.", { what: row === null ? "" : plainLabel(writes(runs.before)[row]) }),
       };
     },
 
@@ -124,7 +124,7 @@ export function patches(context) {
 function textOf(model, place) {
   const [first] = place.split(".");
   if (model?.texts.includes(first)) return first;
-  return model?.attentions.find(({ stack }) => stack === first)?.query ?? typed(model);
+  return model?.attentions.find(({ stack }) => stack === first)?.query ?? typedText(model);
 }
 
 /** @typedef {(context: Context, sections: Section[], share: (cell: Cell) => number, values: Record<string, import("../../lib/render.js").Child>) => import("../../lib/render.js").Child[]} Finding */
@@ -209,7 +209,7 @@ export function sentencePair(context) {
       if (document.activeElement !== box) box.value = otherSentence(page);
       box.lang = lang || bcp47("en");
       box.disabled = isFixed(page);
-      render(pair, sweep?.source ? alignment(t, sweep, run, typed(page.model)) : []);
+      render(pair, sweep?.source ? alignment(t, sweep, run, typedText(page.model)) : []);
     },
   };
 }

@@ -8,11 +8,11 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { editModel } from "../../core/store/edit-model.js";
-import { traced } from "../../core/store/view-requests.js";
-import { attentionAt, axes, place, placeOf, stacked, typed, within } from "../../core/wire/attentions.js";
+import { runQuestion } from "../../core/store/view-requests.js";
+import { attentionAt, axes, place, placeOf, blocksOfStack, typedText, selfBlock } from "../../core/wire/attentions.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
-import { labels, languages, plain } from "../../core/wire/tokens.js";
+import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "./change-controls.js";
@@ -56,12 +56,12 @@ export function sublayerChanges(context) {
     if (!model) return;
     element.hidden = !hasSublayers(model);
     const still = fixed();
-    const places = networks(model).flatMap(({ place, stack, layer }) => [...stacked(model, stack).map(({ rows }) => rows[layer].place), place]);
+    const places = networks(model).flatMap(({ place, stack, layer }) => [...blocksOfStack(model, stack).map(({ rows }) => rows[layer].place), place]);
     const current = chosen !== null && places.includes(chosen) ? chosen : place(model, link);
     render(select, places.map((sublayer) => el("option", { value: sublayer }, sublayerName(model, sublayer, t))));
     select.value = current;
     const stack = select.value.split(".")[0];
-    const block = attentionAt(model, select.value) ? placeOf(model, select.value)?.block : stacked(model, stack)[0]?.id;
+    const block = attentionAt(model, select.value) ? placeOf(model, select.value)?.block : blocksOfStack(model, stack)[0]?.id;
     rows.refresh(trace && block ? axes(model, trace, block).rows : [], still);
     const present = currentChange(output("zero"));
     off.show(present?.do === "zero", still);
@@ -163,12 +163,12 @@ export function vectorChanges(context) {
   /** Where vectors can be added: in what reads the typed text, before and after each layer. */
   function places() {
     const { model } = store.get();
-    const { id, stack } = within(model, typed(model));
+    const { id, stack } = selfBlock(model, typedText(model));
     const part = model?.norm === "post" ? "norm" : "residual";
     const layers = networks(model).filter((stackNetwork) => stackNetwork.stack === stack);
     const block = blockName(id, t);
     return [
-      { at: `${typed(model)}.input`, name: t("{block}, input", { block }) },
+      { at: `${typedText(model)}.input`, name: t("{block}, input", { block }) },
       ...layers.map(({ place, layer }) => ({ at: `${place}.${part}`, name: t("{block}, after layer {n}", { block, n: layer + 1 }) })),
     ];
   }
@@ -187,7 +187,7 @@ export function vectorChanges(context) {
   function ends() {
     const { source } = store.get().link;
     const [fromTokens, toTokens] = [from.tokens(), to.tokens()];
-    const first = Math.max(0, toTokens.findIndex((label, i) => !fromTokens[i] || plain(label) !== plain(fromTokens[i])));
+    const first = Math.max(0, toTokens.findIndex((label, i) => !fromTokens[i] || plainLabel(label) !== plainLabel(fromTokens[i])));
     const sources = { from: step.from.source ?? source, to: step.to.source ?? swapped(source) };
     return { from: { source: sources.from, row: step.from.row ?? first }, to: { source: sources.to, row: step.to.row ?? first } };
   }
@@ -206,7 +206,7 @@ export function vectorChanges(context) {
 
   function refresh() {
     const { model, trace } = store.get();
-    const { id } = within(model, typed(model));
+    const { id } = selfBlock(model, typedText(model));
     element.hidden = !model || !trace || !id || !hasSublayers(model);
     if (element.hidden || !trace) return;
     const [present, all, still] = [inLink(), places(), fixed()];
@@ -254,14 +254,14 @@ function stepEnd({ store, source }, names, chosen, onTokens) {
   /** @param {string} text */
   async function loadTokens(text) {
     const page = store.get();
-    const { trace: request } = /** @type {{trace: object}} */ (traced(page, { source: text, target: null, interventions: null, pad_to: null, select: [] }));
+    const { trace: request } = /** @type {{trace: object}} */ (runQuestion(page, { source: text, target: null, interventions: null, pad_to: null, select: [] }));
     const key = JSON.stringify(request);
     if (key === lastKey) return;
     lastKey = key;
     const reply = await asker.ask((signal) => source.trace(request, signal));
     if (reply === null) return;
     problem = reply instanceof Problem ? reply : null;
-    tokens = reply instanceof Problem ? [] : labels(reply.tokens[typed(page.model)] ?? [], languages(reply.direction)[0]);
+    tokens = reply instanceof Problem ? [] : labels(reply.tokens[typedText(page.model)] ?? [], languages(reply.direction)[0]);
     onTokens();
   }
 
@@ -277,7 +277,7 @@ function stepEnd({ store, source }, names, chosen, onTokens) {
     show(text, row, still) {
       if (!still) void loadTokens(text);
       if (document.activeElement !== box) box.value = text;
-      render(select, tokens.map((label, i) => el("option", { value: String(i) }, `${i + 1} ${plain(label)}`)));
+      render(select, tokens.map((label, i) => el("option", { value: String(i) }, `${i + 1} ${plainLabel(label)}`)));
       select.value = String(row);
       select.disabled = box.disabled = still;
     },

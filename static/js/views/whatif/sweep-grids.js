@@ -3,7 +3,7 @@
 import { otherSentence } from "../../core/store/comparison.js";
 import { changes, linkValueOf } from "../../core/store/interventions.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
-import { attentionAt, axes, blockOf, blocks, place, predicting, stacked, within } from "../../core/wire/attentions.js";
+import { attentionAt, axes, blockOf, blocks, place, predictingBlock, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
 import { request } from "../../core/wire/request.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { writing } from "./before-after.js";
@@ -127,7 +127,7 @@ export function pairGrid(model, link, t) {
 export function sublayerGrid(model, t) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.map((stack) => {
-    const kinds = stacked(model, stack);
+    const kinds = blocksOfStack(model, stack);
     const stackNetworks = networks(model).filter((network) => network.stack === stack);
     return {
       title: blockName(stack, t),
@@ -153,7 +153,7 @@ export function sublayerGrid(model, t) {
 export function positionGrid(model, run, t) {
   const last = model.norm === "post" ? "norm" : "residual";
   return model.texts.map((text) => {
-    const { id, stack } = within(model, text);
+    const { id, stack } = selfBlock(model, text);
     const steps = axes(model, run, id).rows.map((step) => ({ ...step, short: step.reads !== null }));
     const stages = networks(model).filter((network) => network.stack === stack).map(({ place, layer }) => ({ at: `${place}.${last}`, ...layerName(t, layer), layer: layer + 1 }));
     return {
@@ -194,7 +194,7 @@ export function pathEnd({ model, link }) {
   const { through } = link.options;
   if (through === "all" || through === undefined || !model || !follows(model)) return null;
   if (through === "end") {
-    const { stack } = predicting(model);
+    const { stack } = predictingBlock(model);
     const last = networks(model).findLast((network) => network.stack === stack);
     return last ? { at: `${last.place}.${model.norm === "post" ? "norm" : "residual"}` } : null;
   }

@@ -8,7 +8,7 @@ import { colour, css, diverging } from "../../core/draw/scale.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
-import { trouble } from "../../core/figure/figure-status.js";
+import { problemLine } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
 import { editModel, offered } from "../../core/store/edit-model.js";
 import { placeOf } from "../../core/wire/attentions.js";
@@ -64,7 +64,7 @@ export function headSweep(context, onFinding) {
   /** @type {import("../../lib/render.js").Child[]} */
   let finding = [];
   const wait = waiting(context, run, again, () => partsOf(options()) !== "heads" || isPatch());
-  const wrong = trouble(context, again);
+  const wrong = problemLine(context, again);
   const map = effectMap(context, (cell) => {
     const { model, link } = store.get();
     if (!base) return;

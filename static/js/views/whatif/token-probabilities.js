@@ -4,11 +4,11 @@ import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
-import { singleStep, predicting } from "../../core/wire/attentions.js";
+import { singleStep, predictingBlock } from "../../core/wire/attentions.js";
 import { outputKind, rowOf } from "../../core/wire/reply.js";
 import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
-import { plain } from "../../core/wire/tokens.js";
+import { plainLabel } from "../../core/wire/tokens.js";
 import { rowsOf } from "./before-after.js";
 import { basis, writes } from "./wording.js";
 
@@ -33,7 +33,7 @@ export function tokenChanges(context) {
   function hover({ shownIndex }) {
     const { model, trace } = store.get();
     if (shownIndex === null || !trace) return;
-    store.hover({ query: { side: predicting(model).query, index: rowOf(trace.output, shownIndex) }, key: null });
+    store.hover({ query: { side: predictingBlock(model).query, index: rowOf(trace.output, shownIndex) }, key: null });
   }
 
   return {
@@ -150,7 +150,7 @@ function picture(context, rows, steps) {
     const y = high * (i + 1.5);
     const texts = [two(row.before), two(row.after), gain(row.after - row.before)];
     const columns = texts.map((text, n) => s("text", { x: labelWidth + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
-    return [s("text", { x: labelWidth - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, labelWidth, y, bar), ...columns];
+    return [s("text", { x: labelWidth - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plainLabel(steps[i].writes)), ...marks(context, row, labelWidth, y, bar), ...columns];
   });
   const { t } = context;
   const heads = [t("before"), t("after"), t("change")].map((text, n) =>

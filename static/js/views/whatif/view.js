@@ -3,7 +3,7 @@
 import { continuationLength, controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { isChanged } from "../../core/store/interventions.js";
-import { choice, flagOption, textOption, whole } from "../../core/store/options.js";
+import { choiceOption, flagOption, textOption, integerOption } from "../../core/store/options.js";
 import { place } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { logprob, outputKind } from "../../core/wire/reply.js";
@@ -51,15 +51,15 @@ export const whatif = {
   frame: { rail: "both", inspector: false, caption: false, legend: "none", compares: true },
   live: true,
   options: {
-    effect: choice("heads", "tokens", "attention", "runs"),
-    ablation: choice("zero", "uniform", "mean", "patch"),
-    parts: choice("heads", "sublayers", "positions", "pairs", "tokens"),
-    through: choice(...THROUGH),
+    effect: choiceOption("heads", "tokens", "attention", "runs"),
+    ablation: choiceOption("zero", "uniform", "mean", "patch"),
+    parts: choiceOption("heads", "sublayers", "positions", "pairs", "tokens"),
+    through: choiceOption(...THROUGH),
     b: textOption(),
-    against: whole(0, 9_999_999),
+    against: integerOption(0, 9_999_999),
     over: flagOption(),
     kept: runOption,
-    written: whole(0, 999),
+    written: integerOption(0, 999),
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: (page) => [...questions(page), ...(page.link.options.effect === "runs" ? keptQuestions(page) : [])],

@@ -7,12 +7,12 @@ import { quoted } from "../../core/draw/token.js";
 import { cellPicker, onSteps } from "../../core/figure/pointing.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
-import { pair } from "../../core/store/highlight.js";
+import { explainedPair } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { blockWord } from "../../core/store/model-part-names.js";
-import { choice } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { across, attentionAt, axes, between, blockAt, place } from "../../core/wire/attentions.js";
+import { crossBlock, attentionAt, axes, isBetweenTexts, blockAt, place } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
 import { languages, plainStep } from "../../core/wire/tokens.js";
 import { copyText } from "../../lib/browser.js";
@@ -41,7 +41,7 @@ export const worksheet = {
     ),
   capabilities: ["worksheet"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
-  options: { step: choice(...STEPS) },
+  options: { step: choiceOption(...STEPS) },
   needs: (page) => named(page).tensors,
   asks: (page) => parameterQuestions(page),
   lights,
@@ -103,7 +103,7 @@ function parameterQuestions(page) {
 function work({ store, t }) {
   const page = store.get();
   const { trace, link } = page;
-  const pinned = pair(page);
+  const pinned = explainedPair(page);
   /** @type {(Record<string, import("../../core/wire/wire.js").Tensor> | Problem | undefined)[]} */
   const answers = parameterQuestions(page).map((question) => answer(page, question));
   const whole = named(page);
@@ -122,7 +122,7 @@ function work({ store, t }) {
   const tokens = { query: rows[pinned.query], key: cols[pinned.key] };
   const { model, may } = sheet.softmax;
   return {
-    list: stages({ t, sheet, named: list, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
+    list: stages({ t, sheet, named: list, cell, joins: isBetweenTexts(blockAt(page)), ...tokens, keys: cols }),
     weight: model[pinned.key],
     masked: !may[pinned.key],
     late,
@@ -176,7 +176,7 @@ function mount(context, root) {
   function draw() {
     picker.refresh();
     const { trace, link } = store.get();
-    const key = JSON.stringify([trace?.id, link.block, link.layer, link.head, pair(store.get())]);
+    const key = JSON.stringify([trace?.id, link.block, link.layer, link.head, explainedPair(store.get())]);
     if (present && !present.late && key === shownKey) return turn();
     const current = work(context);
     const failed = current instanceof Problem;
@@ -374,7 +374,7 @@ function onward({ store, t }) {
   const button = h("button", { type: "button", className: "button" }, t("Continue with cross-attention") + " →");
   button.addEventListener("click", () => {
     const { link } = store.get();
-    store.go({ block: across(store.get().model).id, query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
+    store.go({ block: crossBlock(store.get().model).id, query: explainedPair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
   });
   return button;
 }

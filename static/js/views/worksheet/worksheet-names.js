@@ -4,7 +4,7 @@
  */
 
 import { learned, workedScoring } from "../../core/compute/scoring.js";
-import { attentionAt, blockOf, place, stacked, within } from "../../core/wire/attentions.js";
+import { attentionAt, blockOf, place, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
 
 /** @import { AttentionInfo } from "../../core/wire/schemas.d.ts" */
 /** @import { Model } from "../../core/wire/attentions.js" */
@@ -21,14 +21,14 @@ export function names(model, { block, layer, head = 0 }) {
   const { stack, query, key } = blockOf(model, block);
   const attentionPlace = place(model, { block, layer });
   const attention = attentionAt(model, attentionPlace);
-  const all = stacked(model, stack);
+  const all = blocksOfStack(model, stack);
   const before = all[all.findIndex(({ id }) => id === block) - 1];
   const { positions = "sinusoidal" } = model ?? {};
   const isSelfAttention = key === query;
   const parts = partsOf(model, attention, isSelfAttention);
   const handed = parts.pre ? "residual" : "norm";
   const x = before ? `${place(model, { block: before.id, layer })}.${handed}` : layer ? `${stack}.${layer - 1}.ffn.${handed}` : `${query}.input`;
-  const memory = isSelfAttention ? x : top(within(model, key), key, parts.pre);
+  const memory = isSelfAttention ? x : top(selfBlock(model, key), key, parts.pre);
   const first = x.endsWith(".input");
   const atInput = first && (parts.sliced ? positions === "learned" && model?.texts.length === 1 : ["sinusoidal", "learned"].includes(positions));
   const eachLayer = !before && positions.endsWith("-each-layer");
