@@ -24,7 +24,7 @@ from typing import Any, Self, cast
 
 from app.engine.clients import NOBODY, Budgets, Client, asking
 from app.engine.fair_queue import FairQueue, Flow, Waiting
-from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
+from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.pass_homes import PassHomes
 from app.engine.price import price, size
@@ -135,7 +135,7 @@ class Engine:
         """Number of open streams."""
         return self._streams.total()
 
-    async def run(self, job: TraceJob | AnswerJob) -> Encoded:
+    async def run(self, job: TraceJob | ReplyJob) -> Encoded:
         """Run one job and return its reply.
 
         Raises InputError for bad input and for jobs that cost too much, SpentError for a client
@@ -152,9 +152,9 @@ class Engine:
             self._admit(flow, cost)
             place = self._enqueue(job, flow, cost, size(job, self.listing[job.model]))
             self._coming[job] = place
-        return cast(Encoded, await self._answered(place))
+        return cast(Encoded, await self._reply_of(place))
 
-    def progress(self, job: TraceJob | AnswerJob) -> Progress | None:
+    def progress(self, job: TraceJob | ReplyJob) -> Progress | None:
         """Return how far a requested job is; None if it waits in the queue."""
         place = self._coming.get(job)
         return place.progress if place else None
@@ -176,7 +176,7 @@ class Engine:
         try:
             for index in itertools.count():
                 place = self._enqueue(Line(number, job, index), flow, cost, 0.0)
-                line = await self._answered(place)
+                line = await self._reply_of(place)
                 if line is None:
                     return
                 yield line
@@ -186,7 +186,7 @@ class Engine:
             if home is not None:
                 home.forget(number)
 
-    def _price(self, job: TraceJob | AnswerJob | StreamJob) -> float:
+    def _price(self, job: TraceJob | ReplyJob | StreamJob) -> float:
         """Return the price of a job. Raises InputError if that is more than allowed."""
         info, max_price = self.listing[job.model], self.bounds.max_price
         is_kept = isinstance(job, LongJob) and self._passes.is_kept(job.key)
@@ -251,33 +251,33 @@ class Engine:
             raise BusyError(f"{max_streams} streams of the model are already open")
 
     def _enqueue(
-        self, work: TraceJob | AnswerJob | Line, flow: Flow, cost: float, tokens: float
+        self, work: TraceJob | ReplyJob | Line, flow: Flow, cost: float, tokens: float
     ) -> Waiting:
         if self._closing:
             raise BusyError("the server is shutting down")
-        answer = asyncio.get_running_loop().create_future()
-        place = Waiting(work, flow, cost, tokens, answer)
+        reply = asyncio.get_running_loop().create_future()
+        place = Waiting(work, flow, cost, tokens, reply)
         self._queue.add(place)
         self._dispatch()
         return place
 
-    async def _answered(self, place: Waiting) -> Any:
+    async def _reply_of(self, place: Waiting) -> Any:
         place.askers += 1
         long = isinstance(place.work, LongJob)
         seconds = self.bounds.max_long_seconds if long else self.bounds.max_wait_seconds
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.shield(place.answer)
+                return await asyncio.shield(place.reply)
         except TimeoutError as error:
             raise BusyError(f"the model took more than {seconds:g} seconds") from error
         finally:
             place.askers -= 1
-            if not place.askers and not place.answer.done():
+            if not place.askers and not place.reply.done():
                 self._abandon(place)
 
     def _abandon(self, place: Waiting) -> None:
         """Drop a request that no one waits for any more."""
-        place.answer.cancel()
+        place.reply.cancel()
         self._forget(place)
         self._withdraw(place)
         if place.stop:
@@ -289,15 +289,15 @@ class Engine:
 
     def _settle(self, place: Waiting, outcome: Outcome) -> None:
         self._forget(place)
-        if place.answer.done():  # its client has disconnected
+        if place.reply.done():  # its client has disconnected
             return
         if outcome.error is not None:
-            place.answer.set_exception(outcome.error)
-            place.answer.exception()  # mark it as retrieved, even if no one waits
+            place.reply.set_exception(outcome.error)
+            place.reply.exception()  # mark it as retrieved, even if no one waits
             return
         if isinstance(outcome.result, Encoded):
             self.cache.keep(place.work, outcome.result)
-        place.answer.set_result(outcome.result)
+        place.reply.set_result(outcome.result)
 
     async def __aenter__(self) -> Self:
         for runner in self.runners:
@@ -384,7 +384,7 @@ class Engine:
                 self._settle(waiting, Outcome(error=BusyError("the model's process ended")))
             elif self._closing:
                 self._settle(waiting, Outcome(error=BusyError("the server is shutting down")))
-            elif not waiting.answer.done():
+            elif not waiting.reply.done():
                 self._queue.add(waiting, first=True)
 
 
@@ -402,5 +402,5 @@ def _advance(batch: list[Waiting], progress: Progress) -> None:
 
 def _stop(batch: list[Waiting], turn: Turn) -> None:
     """Stop a turn that no one waits for."""
-    if all(waiting.answer.done() for waiting in batch):
+    if all(waiting.reply.done() for waiting in batch):
         turn.stop()

@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from typing import Any, Literal, NamedTuple
 
 from app.engine.clients import Client
-from app.engine.jobs import AnswerJob, TraceJob
+from app.engine.jobs import ReplyJob, TraceJob
 from app.engine.worker import Line
 from model.progress import Progress
 
@@ -42,11 +42,11 @@ class Flow(NamedTuple):
 class Waiting:
     """A job, or a stream's next line, that waits or runs, with the future of its result."""
 
-    work: TraceJob | AnswerJob | Line
+    work: TraceJob | ReplyJob | Line
     flow: Flow
     price: float
     size: float  # tokens of its row in a batch
-    answer: asyncio.Future[Any]
+    reply: asyncio.Future[Any]
     askers: int = 0
     tries: int = 0
     stop: Callable[[], None] | None = None  # set while it runs

@@ -74,14 +74,14 @@ class TraceJob:
     encoding: Encoding
     selection: Selection | None = None  # None: everything that the request records
 
-    def answer(self, trace: Trace) -> Encoded:
+    def reply(self, trace: Trace) -> Encoded:
         """Return the reply. Raises `InputError` if it is too large, or for an unsuitable dtype."""
         reply = trace_reply(trace, self.identity, self.model, self.dtype, self.selection)
         return self.encoding(reply)
 
 
 @dataclass(frozen=True)
-class AnswerJob(ABC):
+class ReplyJob(ABC):
     """A request that needs no run of the model; equal requests have equal replies."""
 
     model: str  # an id of the catalog

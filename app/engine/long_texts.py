@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from app.engine.jobs import PLAIN, AnswerJob, Encoded, Encoding
+from app.engine.jobs import PLAIN, Encoded, Encoding, ReplyJob
 from app.engine.passes import Passes
 from app.engine.price import lengths, unread, writing
 from app.engine.wire import Array, Reply, told
@@ -172,7 +172,7 @@ def _check_edges(name: str, edges: Sequence[int], length: int) -> None:
 
 
 @dataclass(frozen=True)
-class TokensJob(AnswerJob):
+class TokensJob(ReplyJob):
     """The tokens of a text, without a run, for any model."""
 
     request: Request
@@ -192,7 +192,7 @@ class TokensJob(AnswerJob):
 
 
 @dataclass(frozen=True)
-class LongJob(AnswerJob):
+class LongJob(ReplyJob):
     """A view of a long text, which is run first if its pass is not cached."""
 
     request: Request

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.engine.jobs import AnswerJob, Encoded, Encoding
+from app.engine.jobs import Encoded, Encoding, ReplyJob
 from app.engine.wire import parameters_reply
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
@@ -11,7 +11,7 @@ PRICE = 2_000.0  # writing millions of numbers takes as long as some traces
 
 
 @dataclass(frozen=True)
-class ParametersJob(AnswerJob):
+class ParametersJob(ReplyJob):
     """Parameters that match patterns, in a format. `digest` is the model's."""
 
     digest: str

@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import replace
 
-from app.engine.jobs import AnswerJob, StreamJob, TraceJob
+from app.engine.jobs import ReplyJob, StreamJob, TraceJob
 from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request, path_of, runs_of
@@ -127,14 +127,14 @@ def sweeping(request: Request, info: ModelInfo, changes: int) -> float:
     return running(request, info) + price_of_run + batches * again
 
 
-def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:
+def price(job: TraceJob | ReplyJob | StreamJob, info: ModelInfo) -> float:
     """Return the total cost of a job."""
     if isinstance(job, TraceJob):
         return running(job.request, info)
     return job.price(info)
 
 
-def size(job: TraceJob | AnswerJob, info: ModelInfo) -> float:
+def size(job: TraceJob | ReplyJob, info: ModelInfo) -> float:
     """Return the length of the row that a job adds to a batch.
 
     It is infinite if most passes are made for this request alone, such as those of gradients:

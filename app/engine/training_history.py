@@ -13,7 +13,7 @@ import orjson
 import torch
 from torch import Tensor
 
-from app.engine.jobs import AnswerJob, Encoded, Encoding
+from app.engine.jobs import Encoded, Encoding, ReplyJob
 from app.engine.wire import Reply, bytes_reply
 from model.adapters.requests.adapter import Adapter
 from model.bundle.measurements import Learning
@@ -25,7 +25,7 @@ from model.transformer.masks import allowed, named
 
 
 @dataclass(frozen=True)
-class OverviewJob(AnswerJob):
+class OverviewJob(ReplyJob):
     """The saved steps and the recorded sentences."""
 
     def alone(self, adapter: Adapter) -> Encoded:
@@ -34,7 +34,7 @@ class OverviewJob(AnswerJob):
 
 
 @dataclass(frozen=True)
-class ExampleJob(AnswerJob):
+class ExampleJob(ReplyJob):
     """One example with all its attention, in a format."""
 
     number: int

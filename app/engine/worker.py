@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from app.engine.catalog import Catalog
-from app.engine.jobs import AnswerJob, StreamJob, TraceJob
+from app.engine.jobs import ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.passes import Passes
 from model.adapters.requests.adapter import Adapter
@@ -20,7 +20,7 @@ from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 class Batch:
     """Jobs for one model to run together: traces, or a single job of another kind."""
 
-    jobs: tuple[TraceJob | AnswerJob, ...]
+    jobs: tuple[TraceJob | ReplyJob, ...]
 
     @property
     def long_pass(self) -> str | None:
@@ -84,7 +84,7 @@ class Worker:
         with stoppable(stopped):
             if isinstance(work, Line):
                 return [attempt(partial(self._line, work))]
-            return answer(self.catalog, work.jobs)
+            return run_jobs(self.catalog, work.jobs)
 
     @contextmanager
     def _first(self) -> Iterator[None]:
@@ -132,7 +132,7 @@ def attempt(work: Callable[[], Any]) -> Outcome:
         return Outcome(error=error)
 
 
-def answer(catalog: Catalog, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outcome]:
+def run_jobs(catalog: Catalog, jobs: Sequence[TraceJob | ReplyJob]) -> list[Outcome]:
     """Run jobs for one model as a batch; a job's failure affects no other job.
 
     Loads the model if it is not loaded.
@@ -141,8 +141,8 @@ def answer(catalog: Catalog, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outco
         with catalog.using(jobs[0].model) as adapter:
             checks = [_checked(adapter, job) for job in jobs]
             fit = [job for job, check in zip(jobs, checks, strict=True) if not check.error]
-            answers = iter(_answers(adapter, fit, catalog.passes) if fit else ())
-            return [check if check.error else next(answers) for check in checks]
+            replies = iter(_run_checked(adapter, fit, catalog.passes) if fit else ())
+            return [check if check.error else next(replies) for check in checks]
     except Exception as error:  # the model cannot be loaded
         return [Outcome(error=error) for _ in jobs]
 
@@ -153,14 +153,14 @@ def lines(catalog: Catalog, job: StreamJob) -> Iterator[bytes]:
         yield from job.lines(adapter)
 
 
-def _checked(adapter: Adapter, job: TraceJob | AnswerJob) -> Outcome:
+def _checked(adapter: Adapter, job: TraceJob | ReplyJob) -> Outcome:
     if isinstance(job, TraceJob):
         return attempt(partial(adapter.check, job.request))
     return Outcome()
 
 
-def _answers(
-    adapter: Adapter, jobs: Sequence[TraceJob | AnswerJob], passes: Passes
+def _run_checked(
+    adapter: Adapter, jobs: Sequence[TraceJob | ReplyJob], passes: Passes
 ) -> list[Outcome]:
     traced = [job for job in jobs if isinstance(job, TraceJob)]
     if len(traced) < len(jobs):
@@ -180,6 +180,6 @@ def _answers(
     except Exception as error:
         if len(traced) == 1:
             return [Outcome(error=error)]
-        return [outcome for job in traced for outcome in _answers(adapter, [job], passes)]
+        return [outcome for job in traced for outcome in _run_checked(adapter, [job], passes)]
     pairs = zip(traced, traces, strict=True)
-    return [attempt(partial(job.answer, trace)) for job, trace in pairs]
+    return [attempt(partial(job.reply, trace)) for job, trace in pairs]

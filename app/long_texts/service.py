@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from app.engine.engine import Engine
-from app.engine.jobs import AnswerJob, Encoded, Encoding
+from app.engine.jobs import Encoded, Encoding, ReplyJob
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply, line
@@ -65,7 +65,7 @@ async def watch_overview(services: Services, body: AnyOverviewRequest) -> AsyncI
         working.cancel()
 
 
-def _overview(services: Services, body: AnyOverviewRequest, encoding: Encoding) -> AnswerJob:
+def _overview(services: Services, body: AnyOverviewRequest, encoding: Encoding) -> ReplyJob:
     _check_cells("cells", body.cells**2, services[Settings].max_cells)
     if not body.select:
         return _tokens(services, body, encoding)

@@ -18,7 +18,7 @@ import torch
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
-from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
+from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
 from app.engine.launch import Launcher, Template, launch
 from app.engine.messages import receive, send
 from app.engine.model_parameters import ParametersJob
@@ -55,7 +55,7 @@ def opening(load: Callable[[], Catalog] = LOAD) -> Opening:
 
 
 @dataclass(frozen=True)
-class Reporting(AnswerJob):
+class Reporting(ReplyJob):
     """Reports progress, then waits for a file."""
 
     folder: str
@@ -68,7 +68,7 @@ class Reporting(AnswerJob):
 
 
 @dataclass(frozen=True)
-class Busy(AnswerJob):
+class Busy(ReplyJob):
     """Multiplies matrices; replies with the processor's time, as multiples of this thread's."""
 
     def alone(self, adapter: Adapter) -> Encoded:
@@ -80,7 +80,7 @@ class Busy(AnswerJob):
 
 
 @dataclass(frozen=True)
-class Dying(AnswerJob):
+class Dying(ReplyJob):
     """Ends its process the first times that it runs; each time leaves a file."""
 
     folder: str
@@ -95,7 +95,7 @@ class Dying(AnswerJob):
 
 
 @dataclass(frozen=True)
-class Failing(AnswerJob):
+class Failing(ReplyJob):
     """Fails in different ways."""
 
     how: type[Exception]
@@ -107,7 +107,7 @@ class Failing(AnswerJob):
 
 
 @dataclass(frozen=True)
-class Unsendable(AnswerJob):
+class Unsendable(ReplyJob):
     """Fails with an error that cannot be pickled, since its class has no name in a module."""
 
     def alone(self, adapter: Adapter) -> Encoded:
@@ -125,7 +125,7 @@ class Odd:
 
 
 @dataclass(frozen=True)
-class Unreadable(AnswerJob):
+class Unreadable(ReplyJob):
     """Has a reply that the server cannot read."""
 
     def alone(self, adapter: Adapter) -> Encoded:
@@ -133,7 +133,7 @@ class Unreadable(AnswerJob):
 
 
 @dataclass(frozen=True)
-class Unpicklable(AnswerJob):
+class Unpicklable(ReplyJob):
     """Cannot be sent to a process."""
 
     what: object = field(default_factory=lambda: lambda: None, hash=False, compare=False)
@@ -193,8 +193,8 @@ async def _the_same_bytes(engine: Engine, own: Catalog) -> None:
     answers = [await engine.run(one) for one in asked]
     for one, answered in zip(asked, answers, strict=True):
         [trace] = own["0"].run([one.request])
-        assert len(answered.content) == len(one.answer(trace).content)
-        assert answered.values == one.answer(trace).values
+        assert len(answered.content) == len(one.reply(trace).content)
+        assert answered.values == one.reply(trace).values
     matrices = ParametersJob("0", "", ("encoder.0.self.W_q",), Encoding(JSON, 1000))
     with pytest.raises(InputError, match="numbers"):
         await engine.run(matrices)
