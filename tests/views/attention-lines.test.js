@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { attention } from "../../static/js/core/wire/attentions.js";
 import { contrast, hues, rgb } from "../../static/js/core/draw/scale.js";
-import { average, chosen, dash, strands, toggled, touched } from "../../static/js/views/lines/attention-lines.js";
+import { average, chosen, dash, strands, toggled, isOnHighlight } from "../../static/js/views/lines/attention-lines.js";
 import { MODEL, trace } from "../js/trace.js";
 
 /** @param {"encoder" | "decoder" | "cross"} block @param {number[]} list */
@@ -54,8 +54,8 @@ test("numbers are the mean of the heads that are on", () => {
 
 test("a lit query has its lines, a lit key those that come to it", () => {
   const all = strands(heads("encoder", [0]), { least: 0, most: 100 }).strands;
-  assert.ok(all.filter(touched({ query: 1, key: 0 })).every(({ query }) => query === 1));
-  assert.equal(all.filter(touched({ query: null, key: 2 })).length, 3);
+  assert.ok(all.filter(isOnHighlight({ query: 1, key: 0 })).every(({ query }) => query === 1));
+  assert.equal(all.filter(isOnHighlight({ query: null, key: 2 })).length, 3);
 });
 
 test("heads are switched one by one; the present one needs no list", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { csv } from "../../static/js/lib/csv.js";
 import { npz } from "../../static/js/lib/npz.js";
 import { json, matrix, tensor } from "../../static/js/core/compute/computed-tensors.js";
-import { begun, withChanges, tensors } from "../../static/js/views/whatif/head-sweep.js";
+import { startedSweep, withChanges, headTensors } from "../../static/js/views/whatif/head-sweep.js";
 import { MODEL } from "../js/trace.js";
 
 const shown = {
@@ -43,7 +43,7 @@ test("an archive says how long each file is and what its bytes come to", async (
 
 test("a sweep has a tensor for each attention, without numbers where a head was not tried", () => {
   const one = { at: "decoder.0.self", head: 1, delta: [-0.5, 0.25], divergence: [1, 2], contrast: [0, 0], recovered: null };
-  const found = tensors(withChanges(begun({ changes: 6, logprobs: [-1, -2] }), { changes: [one], done: 1 }), MODEL);
+  const found = headTensors(withChanges(startedSweep({ changes: 6, logprobs: [-1, -2] }), { changes: [one], done: 1 }), MODEL);
   assert.deepEqual([...found.logprobs.data], [-1, -2]);
   assert.deepEqual([...found["decoder.0.self.delta"].data], [NaN, NaN, -0.5, 0.25]);
   assert.deepEqual([...found["decoder.0.self.divergence"].data], [NaN, NaN, 1, 2]);

@@ -9,12 +9,12 @@ import {
   hypothesis,
   measure,
   onPath,
-  parting,
+  divergence,
   path,
   penalty,
-  recorded,
+  runOfTrace,
   tree,
-  written,
+  writtenTokens,
 } from "../../static/js/views/decoding/decoding-steps.js";
 import { MODEL, tensor, trace } from "../js/trace.js";
 
@@ -76,7 +76,7 @@ test("steps appear as they come, and what has been heard stays as it was", () =>
 });
 
 test("what leads is what is written, until the end says what is", () => {
-  const texts = (/** @type {number} */ lines) => written(after(lines)).map(({ text }) => text);
+  const texts = (/** @type {number} */ lines) => writtenTokens(after(lines)).map(({ text }) => text);
   assert.deepEqual(texts(1), []);
   assert.deepEqual(texts(2), ["a"]);
   assert.deepEqual(texts(3), ["b", "<eos>"]);
@@ -159,9 +159,9 @@ test("the length penalty is Wu's", () => {
 });
 
 test("two translations part where their tokens do", () => {
-  assert.equal(parting([A, B, EOS], [A, A, EOS]), 1);
-  assert.equal(parting([A, B], [A, B]), 2);
-  assert.equal(parting([A], [A, B]), 1);
+  assert.equal(divergence([A, B, EOS], [A, A, EOS]), 1);
+  assert.equal(divergence([A, B], [A, B]), 2);
+  assert.equal(divergence([A], [A, B]), 1);
 });
 
 test("a link says of decoding only what is not so at first", () => {
@@ -184,19 +184,19 @@ test("the model's own is the same without what was forced", () => {
 
 test("a trace alone has each step's most probable tokens, and the words that are known", () => {
   const seen = trace();
-  assert.equal(recorded(MODEL, seen), null);
+  assert.equal(runOfTrace(MODEL, seen), null);
   seen.output.tokens = [{ ...seen.output.tokens[0], id: 7 }, { ...seen.output.tokens[1], id: 3 }];
   seen.output.logprobs = [ln(0.5), ln(0.25)];
   seen.tensors["decoder.probabilities"] = tensor(["query", "rank"], [2, 2], [0.5, 0.25, 0.5, 0.25]);
   seen.tensors["decoder.candidates"] = tensor(["query", "rank"], [2, 2], [7, 8, 9, 3]);
-  const run = recorded(MODEL, seen);
+  const run = runOfTrace(MODEL, seen);
   assert.ok(run);
   const [first, second] = run.steps;
   assert.deepEqual(first.hypotheses[0].candidates.map(({ text, kept }) => [text, kept]), [["这", true], [null, false]]);
   seen.pieces = { 8: { text: "那", special: false } };
-  assert.equal(recorded(MODEL, seen)?.steps[0].hypotheses[0].candidates[1].text, "那");
+  assert.equal(runOfTrace(MODEL, seen)?.steps[0].hypotheses[0].candidates[1].text, "那");
   near(first.hypotheses[0].rest, 0.25);
   near(second.beams[0].logprob, ln(0.125));
   assert.equal(second.beams[0].state, "finished");
-  assert.deepEqual(written(run).map(({ id }) => id), [7, 3]);
+  assert.deepEqual(writtenTokens(run).map(({ id }) => id), [7, 3]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cuts, edgesOf, joined, mended } from "../../static/js/views/whatif/changes-panel.js";
+import { isCutBy, edgesOf, withEdge, withoutEdge } from "../../static/js/views/whatif/changes-panel.js";
 import { withSameTarget, putChange } from "../../static/js/core/store/interventions.js";
 
 /** @param {any} cut */
@@ -11,16 +11,16 @@ test("edges are those of one cut, or of several as one change", () => {
   assert.deepEqual(edgesOf(of([1, 2])), [[1, 2]]);
   assert.deepEqual(edgesOf(of([[1, 2], [3, 4]])), [[1, 2], [3, 4]]);
   for (const other of [{ at: "x", do: "zero" }, { at: "x", do: { mask: 1 } }, { at: "x", do: { cut: 5 } }, /** @type {any} */ (null)]) assert.deepEqual(edgesOf(other), []);
-  assert.ok(cuts(of([[1, 2], [3, 4]]), [3, 4]));
-  assert.ok(!cuts(of([[1, 2], [3, 4]]), [1, 4]));
+  assert.ok(isCutBy(of([[1, 2], [3, 4]]), [3, 4]));
+  assert.ok(!isCutBy(of([[1, 2], [3, 4]]), [1, 4]));
 });
 
 test("an edge is added to a change and taken out of it", () => {
-  const two = joined(of([1, 2]), [3, 4]);
+  const two = withEdge(of([1, 2]), [3, 4]);
   assert.deepEqual(two, of([[1, 2], [3, 4]]));
-  assert.deepEqual(mended(two, [1, 2]), of([3, 4]));
-  assert.equal(mended(of([3, 4]), [3, 4]), null);
-  assert.deepEqual(joined(two, [5, 6]), of([[1, 2], [3, 4], [5, 6]]));
+  assert.deepEqual(withoutEdge(two, [1, 2]), of([3, 4]));
+  assert.equal(withoutEdge(of([3, 4]), [3, 4]), null);
+  assert.deepEqual(withEdge(two, [5, 6]), of([[1, 2], [3, 4], [5, 6]]));
 });
 
 test("two sets of edges are two changes, however they begin", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arriving, crossGraph, network, rollout, stack } from "../../static/js/views/flow/flow.js";
+import { shareAtLeaf, crossGraph, network, rollout, stack } from "../../static/js/views/flow/flow.js";
 
 /** Numbers between 0 and 1, the same each time. @param {number} seed */
 function random(seed) {
@@ -66,7 +66,7 @@ test("what arrives at an input is what the rollout says of it", () => {
   const top = graph.tops[2];
   const { nodes, edges } = rollout(graph, top);
   for (const leaf of graph.leaves) {
-    const share = arriving(graph, leaf);
+    const share = shareAtLeaf(graph, leaf);
     assert.ok(Math.abs(share[top] - nodes[leaf]) < 1e-12);
     const through = edges.map((passed, e) => (graph.from[e] === top ? passed * share[graph.to[e]] : 0));
     assert.ok(Math.abs(through.reduce((a, b) => a + b) - nodes[leaf]) < 1e-12);

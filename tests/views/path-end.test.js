@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DEFAULTS } from "../../static/js/core/store/link.js";
-import { ends, endsInHead, pathEnd } from "../../static/js/views/whatif/sweep-grids.js";
+import { pathEnds, endsInHead, pathEnd } from "../../static/js/views/whatif/sweep-grids.js";
 import { sized } from "../js/trace.js";
 
 const model = { ...sized({ encoder: 2, decoder: 2 }, { encoder: 4, decoder: 4 }), capabilities: ["lens"] };
@@ -25,9 +25,9 @@ test("heads that share keys have the number of theirs", () => {
 });
 
 test("it is offered where the stream is known", () => {
-  assert.equal(Object.keys(ends(t, model)).length, 5);
-  assert.deepEqual(ends(t, { ...model, capabilities: [] }), {});
-  assert.deepEqual(ends(t, null), {});
+  assert.equal(Object.keys(pathEnds(t, model)).length, 5);
+  assert.deepEqual(pathEnds(t, { ...model, capabilities: [] }), {});
+  assert.deepEqual(pathEnds(t, null), {});
   assert.equal(pathEnd(page("q", { capabilities: [] })), null);
   assert.deepEqual(["all", "q", "k", "v", "end"].map((through) => endsInHead(page(through).link)), [false, true, true, true, false]);
 });

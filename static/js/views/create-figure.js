@@ -17,7 +17,7 @@ import { otherRunPage, storeOf as storeOfRun } from "../core/store/trained-and-c
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
 import { bindStatus } from "../core/figure/figure-status.js";
 import { h } from "../lib/dom.js";
-import { createPair } from "./run-pair.js";
+import { createRunPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @import { Page } from "../core/store/store.js" */
@@ -62,10 +62,10 @@ export const storeOf = (link, offer = offered) => createStore(link, createSettle
 export function createFigure(plan) {
   const { root, store, source, page, beside = NOTHING, offer = offered, caption, legend } = plan;
   if (plan.view) store.go({ view: plan.view });
-  const session = bindSession(store, source, { ...wishes(beside, offer), pairs: () => pair.fits() }, plan);
+  const session = bindSession(store, source, { ...neededData(beside, offer), pairs: () => pair.fits() }, plan);
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
-  const pair = createPair(context, root, room, (overrides, place) => standTwin({ ...plan, ...overrides }, place));
+  const pair = createRunPair(context, root, room, (overrides, place) => mountTwin({ ...plan, ...overrides }, place));
   const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
   /** @param {View} shown */
   function scale({ frame }) {
@@ -93,7 +93,7 @@ export function createFigure(plan) {
       scale(stand.view());
       stand.draw();
     }),
-    context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
+    context.keys.listen(({ key }) => key === "Escape" && clearPin(context)),
     store.subscribe(({ link }) => link.query, (now, was) => isUnpinned(now, was) && page.announce(page.t("Unpinned."))),
     bindStatus(context, session.retry, plan.status ?? { root }, lacks),
     stand.clear,
@@ -130,7 +130,7 @@ const NOTHING = { needs: () => [], asks: () => [] };
  * @param {import("../core/figure/types.js").Offer} offer
  * @returns {import("../core/store/session.js").DataNeeds}
  */
-const wishes = (beside, offer) => ({
+const neededData = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
   // For a changed model, request the view's questions for both runs, so that switching needs no
   // request.
@@ -170,7 +170,7 @@ function placeFor(caption) {
  * @param {Plan} plan
  * @param {HTMLElement} root
  */
-function standTwin(plan, root) {
+function mountTwin(plan, root) {
   const { store, page } = plan;
   const room = createRoom(root, plan.measure);
   const context = contextOf({ ...plan, root, caption: h("p") }, room);
@@ -273,7 +273,7 @@ function pointed({ link: { view: _view, block: _block, layer: _layer, head: _hea
 }
 
 /** @param {Context} context */
-function letGo({ store }) {
+function clearPin({ store }) {
   store.hover(null);
   store.go({ query: null, key: null });
 }

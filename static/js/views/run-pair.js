@@ -23,7 +23,7 @@ const GAP = 28;
  * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  mounts
  *   the view with another store
  */
-export function createPair({ store, t, theme }, root, room, stand) {
+export function createRunPair({ store, t, theme }, root, room, stand) {
   const place = h("div", { className: "view twin" });
   const titles = { trained: h("h3", {}, t("As trained")), changed: h("h3", {}, t("Changed")) };
   const trained = h("section", { className: "run", "data-as": "trained" }, titles.trained, place);

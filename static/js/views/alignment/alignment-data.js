@@ -167,7 +167,7 @@ function weights(page) {
  * The kind of rows by which the selected head aligns best of all heads, if any.
  * @param {Page} page
  */
-export function excellence({ link, model }) {
+export function alignerOf({ link, model }) {
   if (link.options.of !== "head") return undefined;
   return model?.aligners?.find(
     ({ layer, head, rows }) =>
@@ -180,4 +180,4 @@ export function excellence({ link, model }) {
  * @param {Page} page
  * @returns {Rows}
  */
-export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
+export const rowsOf = (page) => page.link.options.rows ?? alignerOf(page)?.rows ?? "writes";

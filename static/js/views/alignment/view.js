@@ -18,7 +18,7 @@ import { four, plus, two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 import { METHODS, attributes, content, layers, methodOf, needed, rowsOf } from "./alignment-data.js";
 import { createLines } from "./word-picture.js";
-import { NAMES, nearest, remarks, sentence, text } from "./wording.js";
+import { NAMES, bestAligner, remarks, sentence, text } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Shown } from "./alignment-data.js" */
@@ -111,13 +111,13 @@ function mount(context, root) {
   /** @type {Shown | null} */
   let state = null;
   const options = controls(context, choices(context));
-  const parts = furnish(context, () => state);
+  const parts = createParts(context, () => state);
   root.append(options, parts.element);
 
   function draw() {
     options.refresh();
     const page = store.get();
-    parts.best.replaceChildren(...(methodOf(page) === "attention" ? nearest(context, page) : []));
+    parts.best.replaceChildren(...(methodOf(page) === "attention" ? bestAligner(context, page) : []));
     const next = content(page);
     if (!next) return;
     state = next;
@@ -180,7 +180,7 @@ const empty = ({ source, target }) => !source.length || !target.length;
  * @param {Context} context
  * @param {() => Shown | null} currentState
  */
-function furnish(context, currentState) {
+function createParts(context, currentState) {
   const { line: finding, inner } = context.finding();
   const best = h("p", { className: "best" });
   const note = h("p", { className: "note" });
@@ -206,7 +206,7 @@ function furnish(context, currentState) {
 /**
  * Draw lines and table: side by side if there is room, else one above the other.
  * @param {Context} context
- * @param {ReturnType<typeof furnish>} parts
+ * @param {ReturnType<typeof createParts>} parts
  * @param {Shown} state
  */
 function drawIn(context, { element, lines, table, note }, state) {

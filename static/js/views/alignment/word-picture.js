@@ -34,11 +34,11 @@ const LOOSE = { width: Infinity, height: Infinity, gap: Infinity };
  * @param {(text: string) => number} measure
  * @returns {Layout}
  */
-function lay(content, measure) {
+function layoutOf(content, measure) {
   const all = widths(content, measure);
   const limits = content.loose ? LOOSE : MOST;
   const room = Math.min(content.width - 2, limits.width);
-  return across(all, room) ? above(all, room, content.height, limits) : besides(all, Math.min(room, 560));
+  return fitsInRows(all, room) ? rowsLayout(all, room, content.height, limits) : columnsLayout(all, Math.min(room, 560));
 }
 
 /**
@@ -47,22 +47,22 @@ function lay(content, measure) {
  * @param {number} width
  * @param {(text: string) => number} measure
  */
-const fits = (words, width, measure) => across(widths(words, measure), width);
+const fits = (words, width, measure) => fitsInRows(widths(words, measure), width);
 
 /** The text of a word. @param {Label} label */
-const spelled = (label) => plainLabel({ ...label, space: "" });
+const wordTexts = (label) => plainLabel({ ...label, space: "" });
 
 /** @param {Words} words @param {(text: string) => number} measure @returns {Record<Side, number[]>} */
 function widths({ source, target }, measure) {
-  const wide = (/** @type {Label[]} */ words) => words.map((label) => measure(spelled(label)));
+  const wide = (/** @type {Label[]} */ words) => words.map((label) => measure(wordTexts(label)));
   return { source: wide(source), target: wide(target) };
 }
 
 /** @param {Record<Side, number[]>} widths @param {number} room */
-const across = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
+const fitsInRows = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
 
 /** @param {Record<Side, number[]>} widths @param {number} room @param {number} high @param {typeof MOST} limits @returns {Layout} */
-function above(widths, room, high, limits) {
+function rowsLayout(widths, room, high, limits) {
   const height = Math.min(Math.max(high, 220), limits.height);
   const gap = Math.min(limits.gap, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
   const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
@@ -82,7 +82,7 @@ function above(widths, room, high, limits) {
 }
 
 /** @param {Record<Side, number[]>} widths @param {number} room @returns {Layout} */
-function besides(widths, room) {
+function columnsLayout(widths, room) {
   const [sourceWidth, targetWidth] = [Math.max(...widths.source), Math.max(...widths.target)];
   const share = 44;
   const total = Math.max(room, sourceWidth + targetWidth + 2 * share + 120);
@@ -129,7 +129,7 @@ function createWord(side, i, label, { spots, along }, theme) {
   const name = s(
     "text",
     { x: fine(x), y: fine(y), "text-anchor": "middle", ...middle, lang: label.lang, "font-size": theme.size * LARGE },
-    spelled(label),
+    wordTexts(label),
   );
   const weight = s("text", { ...beside(side, spots[side][i], along), ...middle, fill: theme.muted });
   const element = s("g", { "data-word": `${side} ${i}` }, frame, name);
@@ -219,7 +219,7 @@ export function createLines(context, gestures) {
     /** @param {Content} content  To be lit again. */
     draw(content) {
       count = content.target.length;
-      picture = drawn(content, lay(content, measure()), theme());
+      picture = drawn(content, layoutOf(content, measure()), theme());
       element.replaceChildren(picture.svg);
     },
 

@@ -6,7 +6,7 @@ import { isSupervised } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { completeness, excellence } from "./alignment-data.js";
+import { completeness, alignerOf } from "./alignment-data.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
@@ -142,10 +142,10 @@ function subject({ link }, t) {
  * @param {Pick<Context, "phrase" | "t" | "store">} context
  * @param {Page} page
  */
-export function nearest({ phrase, store, t }, page) {
+export function bestAligner({ phrase, store, t }, page) {
   const [best] = page.model?.aligners ?? [];
   if (!best) return [];
-  const aligner = excellence(page);
+  const aligner = alignerOf(page);
   const rate = Math.round((aligner?.error_rate ?? 0) * 100);
   const bestLine = aligner
     ? [t("★ On these rows, this is the single head closest to human word alignment (alignment error rate {rate} %).", { rate })]

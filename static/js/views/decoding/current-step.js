@@ -11,7 +11,7 @@ import { labels, languages } from "../../core/wire/tokens.js";
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { neededTensors } from "./attention-rows.js";
-import { NOTHING, withLine, hypothesis, ofContinuation, onPath, recorded, written } from "./decoding-steps.js";
+import { NOTHING, withLine, hypothesis, ofContinuation, onPath, runOfTrace, writtenTokens } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
@@ -46,7 +46,7 @@ function decodeOf(page, decode = page.link.decode) {
  * @param {string[]} select
  * @returns {Question}
  */
-export const continued = (page, select) => runQuestion(page, { decode: decodeOf(page), pad_to: null, select });
+export const continuationQuestion = (page, select) => runQuestion(page, { decode: decodeOf(page), pad_to: null, select });
 
 /**
  * The run that is shown.
@@ -56,7 +56,7 @@ export const continued = (page, select) => runQuestion(page, { decode: decodeOf(
  */
 function shownRun(page, select) {
   if (!continues(page)) return page.trace;
-  const reply = answer(page, continued(page, select));
+  const reply = answer(page, continuationQuestion(page, select));
   return reply && "output" in reply ? /** @type {Trace} */ (reply) : null;
 }
 
@@ -95,10 +95,10 @@ export const atStep = (page, stepIndex) =>
  */
 
 /** Whether something other than the model's own translation is written. @param {Page} page */
-export const bent = ({ link }) => link.target !== null || plan(link.decode).prefix.length > 0;
+export const isForced = ({ link }) => link.target !== null || plan(link.decode).prefix.length > 0;
 
 /** The model's own translation. @param {Page} page */
-export const unbent = (page) =>
+export const unforcedQuestion = (page) =>
   runQuestion(page, { target: null, pad_to: null, decode: decodeOf(page, withoutPrefix(page.link.decode)), select: [] });
 
 /**
@@ -108,7 +108,7 @@ export const unbent = (page) =>
  * @returns {Scene | null}  null: nothing is written yet
  */
 export function sceneOf(page, { run, frozen, waiting }, chosen) {
-  const pieces = written(run);
+  const pieces = writtenTokens(run);
   const { trace, link } = page;
   if (!pieces.length || !trace) return null;
   const ran = shownRun(page, neededTensors(page));
@@ -118,7 +118,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const step = run.steps[stepIndex];
   const agrees = output?.tokens.length === ids.length && output.tokens.every(({ id }, i) => id === ids[i]);
   /** @type {Trace | import("../../core/wire/problem.js").Problem | undefined} */
-  const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
+  const unforced = isForced(page) ? answer(page, unforcedQuestion(page)) : undefined;
   const [, lang] = languages(trace.direction);
   const row =
     chosen.stepIndex === stepIndex && step.hypotheses[chosen.hypothesis]
@@ -268,7 +268,7 @@ export function createFeed(source, changed) {
   /** @param {Page["model"]} model @param {import("../../core/wire/wire.js").Trace} trace */
   function thaw(model, trace) {
     if (state.key === trace.id) return;
-    const run = recorded(model, trace) ?? NOTHING;
+    const run = runOfTrace(model, trace) ?? NOTHING;
     state = { run, key: trace.id, frozen: true, waiting: false, problem: null };
   }
 }

@@ -50,7 +50,7 @@ export function withLine(run, line) {
  * @param {Run} run
  * @returns {Piece[]}
  */
-export function written({ steps, output }) {
+export function writtenTokens({ steps, output }) {
   const last = steps.at(-1);
   if (output || !last) return output?.tokens ?? [];
   const ids = path(last, leader(last.beams));
@@ -72,10 +72,10 @@ export function onPath(step, ids) {
 
 /** @param {Step} step @param {readonly number[]} ids @returns {number}  the hypothesis that begins it; −1: none */
 export const hypothesis = ({ index, hypotheses }, ids) =>
-  hypotheses.findIndex((candidate) => begins(candidate.ids, ids.slice(0, index)));
+  hypotheses.findIndex((candidate) => hasSameIds(candidate.ids, ids.slice(0, index)));
 
 /** @param {readonly number[]} a @param {readonly number[]} b */
-const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]);
+const hasSameIds = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]);
 
 /**
  * @typedef {object} Node  a token in the search tree
@@ -101,15 +101,15 @@ const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]
  * @returns {Node[]}  step by step, best first
  */
 export function tree(run, alternatives = 3) {
-  const final = written(run).map(({ id }) => id);
+  const final = writtenTokens(run).map(({ id }) => id);
   return run.steps.flatMap((step) => {
-    const column = [...step.beams.map((beam) => tried(step, beam)), ...passed(step, alternatives)];
+    const column = [...step.beams.map((beam) => nodeOf(step, beam)), ...alternativesOf(step, alternatives)];
     return column.map((node, row) => ({
       ...node,
       row,
       step: step.index,
       forced: step.forced,
-      best: begins(node.ids, final.slice(0, step.index + 1)),
+      best: hasSameIds(node.ids, final.slice(0, step.index + 1)),
       key: node.ids.join(),
       parent: node.ids.slice(0, -1).join(),
     }));
@@ -117,7 +117,7 @@ export function tree(run, alternatives = 3) {
 }
 
 /** @param {Step} step @param {Beam} beam */
-function tried(step, beam) {
+function nodeOf(step, beam) {
   const before = step.hypotheses[beam.parent];
   const { parent, token, logprob, score, state } = beam;
   const probability = Math.exp(logprob - before.logprob);
@@ -125,7 +125,7 @@ function tried(step, beam) {
 }
 
 /** @param {Step} step @param {number} alternatives */
-function passed({ hypotheses, beams }, alternatives) {
+function alternativesOf({ hypotheses, beams }, alternatives) {
   if (hypotheses.length > 1 || beams.length > 1) return [];
   const [{ ids, logprob, candidates }] = hypotheses;
   return candidates
@@ -199,7 +199,7 @@ export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
  * @returns {number}  the index at which two translations diverge; the length of the shorter one if
  *   it is a prefix
  */
-export function parting(a, b) {
+export function divergence(a, b) {
   const index = a.findIndex(({ id }, i) => id !== b[i]?.id);
   return index < 0 ? Math.min(a.length, b.length) : index;
 }
@@ -212,7 +212,7 @@ export function parting(a, b) {
  * @param {Trace} trace
  * @returns {Run | null}  null if the trace has no candidates
  */
-export function recorded(model, { tokens, output: whole, tensors, pieces = {} }) {
+export function runOfTrace(model, { tokens, output: whole, tensors, pieces = {} }) {
   const [chances, ids] = candidateTensors(model).map((name) => tensors[name]);
   if (!chances || !ids) return null;
   const output = ofContinuation(whole);

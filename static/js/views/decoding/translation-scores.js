@@ -11,7 +11,7 @@ import { prose } from "../../lib/i18n.js";
 import { four, grouped, oneDecimal, tiny, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { continues } from "./current-step.js";
-import { measure, parting } from "./decoding-steps.js";
+import { measure, divergence } from "./decoding-steps.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
@@ -132,7 +132,7 @@ export function createVersus({ t }, { undo }) {
     element.hidden = !ours || !unforcedOutput;
     if (!ours || !unforcedOutput) return;
     element.setAttribute("aria-label", text ? t("Beside the model’s own continuation") : t("Beside the model’s own output"));
-    const from = parting(ours.tokens, unforcedOutput.tokens);
+    const from = divergence(ours.tokens, unforcedOutput.tokens);
     const name = link.target === null ? t("your choice") : t("your own");
     const heads = ["", "", t("ln P"), t("score"), t("perplexity")].map((head) => el("span", {}, head));
     render(

@@ -15,7 +15,7 @@ import { el, render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
 import { createAttentionRows, neededTensors } from "./attention-rows.js";
 import { createCandidates } from "./candidates.js";
-import { LENGTH, atStep, bent, continued, continues, createFeed, sceneOf, stepFinding, unbent } from "./current-step.js";
+import { LENGTH, atStep, isForced, continuationQuestion, continues, createFeed, sceneOf, stepFinding, unforcedQuestion } from "./current-step.js";
 import { methods } from "./method.js";
 import { createBranches } from "./search-tree.js";
 import { createScoring, createVersus } from "./translation-scores.js";
@@ -81,7 +81,7 @@ export const decoding = {
   frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
   options: { heads_of: choiceOption("mean", "head"), nth: integerOption(0, 999) },
   needs: (page) => (continues(page) ? [] : neededTensors(page)),
-  asks: (page) => [...(continues(page) ? [continued(page, neededTensors(page))] : []), ...(bent(page) ? [unbent(page)] : [])],
+  asks: (page) => [...(continues(page) ? [continuationQuestion(page, neededTensors(page))] : []), ...(isForced(page) ? [unforcedQuestion(page)] : [])],
   lights: () => [{ part: "output" }],
   mount,
 };
@@ -133,9 +133,9 @@ function mount(context, root) {
   /** @param {number} row @param {number} id  to go on with after that hypothesis */
   function pick(row, id) {
     if (!scene || isFixed(scene.page)) return;
-    if (goesOn(scene, row, id)) return go(Math.min(scene.stepIndex + 1, scene.ids.length - 1));
+    if (isContinued(scene, row, id)) return go(Math.min(scene.stepIndex + 1, scene.ids.length - 1));
     line.pause();
-    store.go(detour(scene, row, id), "chosen");
+    store.go(linkWithToken(scene, row, id), "chosen");
   }
 
   function draw() {
@@ -199,7 +199,7 @@ const whatIsShown = ({ run, stepIndex, hypothesis, waiting, page: { trace, answe
  * @param {number} row
  * @param {number} id
  */
-const goesOn = ({ step, ids, stepIndex }, row, id) => step.hypotheses[row].ids.every((written, i) => written === ids[i]) && ids[stepIndex] === id;
+const isContinued = ({ step, ids, stepIndex }, row, id) => step.hypotheses[row].ids.every((written, i) => written === ids[i]) && ids[stepIndex] === id;
 
 /**
  * The link in which another token follows a hypothesis.
@@ -207,7 +207,7 @@ const goesOn = ({ step, ids, stepIndex }, row, id) => step.hypotheses[row].ids.e
  * @param {number} row
  * @param {number} id
  */
-const detour = ({ step, stepIndex, page }, row, id) => ({
+const linkWithToken = ({ step, stepIndex, page }, row, id) => ({
   target: null,
   decode: planInLink({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
   ...atStep(page, stepIndex),

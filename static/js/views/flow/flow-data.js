@@ -5,7 +5,7 @@ import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../..
 import { singleStep, attention, axes, isBetweenTexts, blockAt, blockOf, place, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
 import { traceLabels } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
-import { arriving, crossGraph, network, rollout, stack } from "./flow.js";
+import { shareAtLeaf, crossGraph, network, rollout, stack } from "./flow.js";
 
 /** @import { Graph, Side } from "./flow.js" */
 /** @import { Matrix, Tensor, Trace } from "../../core/wire/wire.js" */
@@ -85,7 +85,7 @@ export function stations(kinds, layers) {
  * @param {Page} page
  * @returns {{block: string, layers: number}[]}
  */
-function passed({ link, model }) {
+function stacksOf({ link, model }) {
   const layers = link.layer + 1;
   const { id, query, key } = blockOf(model, link.block);
   if (query === key) return [{ block: id, layers }];
@@ -114,7 +114,7 @@ function streamNames(page) {
 
 /** @param {Page} page @returns {string[]} */
 export function needs(page) {
-  const weights = passed(page).flatMap(({ block, layers }) =>
+  const weights = stacksOf(page).flatMap(({ block, layers }) =>
     Array.from({ length: layers }, (_, layer) => [
       ...["weights", "mask"].map((name) => place(page.model, { block, layer }, name)),
       ...sinkNeeds(page.model, { block, layer }),
@@ -131,7 +131,7 @@ export function needs(page) {
 function graphOf(page) {
   const { trace, model } = page;
   if (!trace || !model) return null;
-  const means = passed(page).map(({ block, layers }) =>
+  const means = stacksOf(page).map(({ block, layers }) =>
     Array.from({ length: layers }, (_, layer) => mean(model, trace, { block, layer })),
   );
   /** @type {Matrix[][]} */
@@ -294,7 +294,7 @@ export function sharesOf({ graph, network }, { top, leaf }, flow, amount) {
     named: goal ?? largestLeaf,
     rollout: shares,
     flow,
-    carried: carry({ graph, network }, edges, top, goal, amount),
+    carried: carriedByEdges({ graph, network }, edges, top, goal, amount),
     whole: goal === null ? 1 : (values[goal] ?? 1) || 1,
   };
 }
@@ -307,10 +307,10 @@ export function sharesOf({ graph, network }, { top, leaf }, flow, amount) {
  * @param {number | null} leaf  null: to all inputs
  * @param {string} amount
  */
-function carry({ graph, network }, edges, top, leaf, amount) {
+function carriedByEdges({ graph, network }, edges, top, leaf, amount) {
   if (leaf === null) return edges;
   if (amount === "flow") return network.flow(graph.tops[top], graph.leaves[leaf]).edges;
-  const share = arriving(graph, graph.leaves[leaf]);
+  const share = shareAtLeaf(graph, graph.leaves[leaf]);
   return edges.map((passed, e) => passed * share[graph.to[e]]);
 }
 

@@ -101,7 +101,7 @@ export function rollout({ nodes, from, to, weight }, top) {
  * @param {number} leaf  a node
  * @returns {Float64Array}
  */
-export function arriving({ nodes, from, to, weight }, leaf) {
+export function shareAtLeaf({ nodes, from, to, weight }, leaf) {
   const share = new Float64Array(nodes.length);
   share[leaf] = 1;
   for (let e = from.length - 1; e >= 0; e--) share[from[e]] += weight[e] * share[to[e]];

@@ -28,7 +28,7 @@ import { caution, finding, remarks, scales, series } from "./wording.js";
 // How to read a figure: one sentence below it, and the rest on request.
 
 /** @param {Pick<import("../../core/figure/types.js").Context, "t">} context */
-function createReading({ t }) {
+function createNote({ t }) {
   const first = h("p", { className: "note" });
   const remarkLine = h("p", {});
   const reading = h("details", { className: "reading" }, h("summary", {}, t("How to read this")), remarkLine);
@@ -194,8 +194,8 @@ export const flow = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store } = context;
-  const options = edgesShow(context);
-  const places = furnish(context);
+  const options = hasEdges(context);
+  const places = createPlaces(context);
   /** @type {Shown | null} */
   let state = null;
   /** @type {Drawn | null} */
@@ -238,13 +238,13 @@ function mount(context, root) {
 }
 
 /** @param {Context} context */
-const edgesShow = (context) =>
+const hasEdges = (context) =>
   controls(context, [
     { option: "amount", label: context.t("Edges show"), values: { rollout: context.t("rollout"), flow: context.t("flow") } },
   ]);
 
 /** The fixed elements of the view. @param {Context} context */
-function furnish(context) {
+function createPlaces(context) {
   const { t } = context;
   const { line, inner } = context.finding();
   const places = {
@@ -260,7 +260,7 @@ function furnish(context) {
     stream: h("div", { className: "stream" }),
     scale: h("p", { className: "key", "aria-hidden": "true" }),
     series: h("p", { className: "series" }),
-    reading: createReading(context),
+    reading: createNote(context),
   };
   const stream = { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Residual stream") };
   const element = h(
@@ -280,7 +280,7 @@ function furnish(context) {
  * Draw everything that does not depend on the chosen token, at the usual font size, then scale it
  * to the page's.
  * @param {Context} context
- * @param {ReturnType<typeof furnish>} places
+ * @param {ReturnType<typeof createPlaces>} places
  * @param {ReturnType<typeof createLateStrip>} strip
  * @param {Shown} shown
  */

@@ -63,7 +63,7 @@ export function average(heads) {
  * @param {{query: number | null, key: number | null, head?: number | null}} at  null: any
  * @returns {(strand: Strand) => boolean}
  */
-export function touched({ query, key, head = null }) {
+export function isOnHighlight({ query, key, head = null }) {
   const token = (/** @type {Strand} */ strand) => (query !== null ? strand.query === query : key === null || strand.key === key);
   return (strand) => token(strand) && (head === null || strand.head === head);
 }

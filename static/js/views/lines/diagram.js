@@ -10,7 +10,7 @@ import { plainStep } from "../../core/wire/tokens.js";
 import { row } from "../../core/wire/wire.js";
 import { h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
-import { dash, touched } from "./attention-lines.js";
+import { dash, isOnHighlight } from "./attention-lines.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
@@ -58,7 +58,7 @@ export function createDiagram(context, gestures) {
     /** @param {Content} next  To be lit again. */
     draw(next) {
       content = next;
-      picture = diagramSvg(next, lay(next, textRuler(theme()), theme().size), theme());
+      picture = diagramSvg(next, layoutOf(next, textRuler(theme()), theme().size), theme());
       element.dataset.drawn = String(next.strands.strands.length);
       element.replaceChildren(picture.svg);
     },
@@ -76,7 +76,7 @@ export function createDiagram(context, gestures) {
     },
 
     /** @param {End} side @param {number} index */
-    says: (side, index) => (content ? seenFrom(context, content, side, index) : ""),
+    says: (side, index) => (content ? tokenDescription(context, content, side, index) : ""),
 
     drawing: () => /** @type {SVGSVGElement} */ (picture?.svg),
   };
@@ -132,7 +132,7 @@ function titles({ titles: { query, key } }, { from, to, width }, { size, muted }
  * @param {End} side
  * @param {number} index
  */
-function seenFrom({ t }, { mean, names }, side, index) {
+function tokenDescription({ t }, { mean, names }, side, index) {
   if (!mean) return "";
   if (side === "key") return names.cols[index];
   const rowFinding = findingOf(row(mean, index));
@@ -167,7 +167,7 @@ function bindDiagram(element, current, { onHover, onPick }) {
   onArrows(element, (down, right) => {
     const lit = current();
     if (!lit) return false;
-    onPick(moved(lit, down, right), "key");
+    onPick(neighbourEnd(lit, down, right), "key");
     return true;
   });
 }
@@ -187,7 +187,7 @@ function under(event) {
  * @param {number} right
  * @returns {{side: End, index: number}}
  */
-function moved({ highlight, rows, cols }, down, right) {
+function neighbourEnd({ highlight, rows, cols }, down, right) {
   const side = highlight.key !== null ? "key" : "query";
   const index = highlight[side];
   const inside = (/** @type {End} */ end, /** @type {number} */ i) => within(i, (end === "query" ? rows : cols).length);
@@ -221,7 +221,7 @@ function createEnd(side, index, step, { from, to, width, pitch, short, numbers, 
     fill: colour,
     "fill-opacity": 0,
   });
-  const name = s("text", { ...place, x: edge - (query ? digits : -digits) }, ...lettering(short ? cut(step) : step, theme));
+  const name = s("text", { ...place, x: edge - (query ? digits : -digits) }, ...lettering(short ? shortLabel(step) : step, theme));
   const weight = s("text", { ...place, x: edge, fill: theme.muted, class: "weight" });
   const element = s("g", { "data-end": `${side} ${index}`, class: "end" }, frame, name);
   let lit = false;
@@ -291,7 +291,7 @@ function createStrands(content, layout) {
       all.classList.toggle("faint", isHighlighted);
       if (isHighlighted) all.setAttribute("opacity", String(FAINT));
       else all.removeAttribute("opacity");
-      const touches = touched({ ...highlight, head });
+      const touches = isOnHighlight({ ...highlight, head });
       alone.replaceChildren(...(isHighlighted ? paths.filter((_, i) => touches(strands[i])) : []).map((path) => path.cloneNode()));
     },
   };
@@ -349,11 +349,11 @@ const NUMBER = 2.8;
  * @param {number} size  the font size
  * @returns {Layout}
  */
-function lay({ rows, cols, numbers, width, height }, measure, size) {
+function layoutOf({ rows, cols, numbers, width, height }, measure, size) {
   const room = Math.min(width, WIDEST * size);
   const longest = (/** @type {Step[]} */ steps) => Math.ceil(Math.max(0, ...steps.map((step) => measure(plainStep(step)))));
   const short = longest(rows) > MOST * room;
-  const [rowWidth, colWidth] = [longest(short ? rows.map(cut) : rows), longest(cols)];
+  const [rowWidth, colWidth] = [longest(short ? rows.map(shortLabel) : rows), longest(cols)];
   const digits = numbers ? Math.ceil(NUMBER * size) : 0;
   const head = 2 * size;
   const count = Math.max(rows.length, cols.length);
@@ -375,4 +375,4 @@ function lay({ rows, cols, numbers, width, height }, measure, size) {
 }
 
 /** @param {Step} step  Only what it writes. */
-const cut = (step) => ({ ...step, short: step.reads !== null });
+const shortLabel = (step) => ({ ...step, short: step.reads !== null });

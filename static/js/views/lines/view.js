@@ -90,7 +90,7 @@ function mount(context, root) {
     const content = diagramContent(context, page);
     if (!content) return;
     toggles.draw(content.count, content.on, content.colours);
-    note.textContent = [hides(context, page, content.strands), numbers(context, content), sinks(context, content)].join(" ");
+    note.textContent = [hiddenNote(context, page, content.strands), numbersNote(context, content), sinkNote(context, content)].join(" ");
     const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
     diagram.draw({ ...content, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
@@ -143,15 +143,15 @@ function diagramContent({ theme, t }, { trace, model, link }) {
 }
 
 /** @param {Context} context @param {{numbers: boolean, on: number[]}} shown */
-function numbers({ t }, { numbers, on }) {
-  return numbers && on.length > 1 ? t("Numbers are the mean of {n} heads.", { n: on.length }) : "";
+function numbersNote({ t }, { numbers: numbersNote, on }) {
+  return numbersNote && on.length > 1 ? t("Numbers are the mean of {n} heads.", { n: on.length }) : "";
 }
 
 /** @param {Context} context @param {{sunk: boolean}} shown */
-const sinks = ({ t }, { sunk }) => (sunk ? t("The last key is a learned attention sink, which is not a token.") : "");
+const sinkNote = ({ t }, { sunk }) => (sunk ? t("The last key is a learned attention sink, which is not a token.") : "");
 
 /** @param {Context} context @param {Page} page @param {Strands} strands */
-function hides({ t }, { link }, { strands, hidden, mass, cut }) {
+function hiddenNote({ t }, { link }, { strands, hidden, mass, cut }) {
   if (!(link.options.heads === null || link.options.heads.length)) return t("Select at least one head.");
   const values = { n: hidden, mass: two(mass), shown: strands.length, least: two(link.options.least / 100) };
   if (cut) return t("The {shown} strongest lines are shown; {n} pairs without a line have {mass} of the weight.", values);

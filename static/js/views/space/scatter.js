@@ -26,7 +26,7 @@ import { drawing, fine, s } from "../../core/draw/svg.js";
 const [MARK, GAP] = [5, 9];
 
 /** @param {Omit<Layout, "boxes">} content @returns {Layout} */
-export function lay(content) {
+export function layoutOf(content) {
   const { points, sizes, width, height, origin, unit } = content;
   // The origin is a mark too: no label covers it.
   const boxes = spread([...points, origin], [...sizes, { width: 0, height: 0 }], { width, height }, { gap: GAP * unit, mark: (MARK + 1) * unit });

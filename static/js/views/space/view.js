@@ -17,7 +17,7 @@ import { plane, row } from "../../core/wire/wire.js";
 import { createSolid } from "./solid.js";
 import { choiceOption } from "../../core/store/options.js";
 import { controls } from "../../core/figure/controls.js";
-import { lay, picture } from "./scatter.js";
+import { layoutOf, picture } from "./scatter.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
@@ -145,7 +145,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin, directi
   const labels = [...rows, ...cols].map(({ writes }) => plainLabel(writes));
   const measure = textRuler(theme());
   const line = theme().size * 1.25;
-  return lay({
+  return layoutOf({
     ...size,
     labels,
     points: points.slice(0, -1),

@@ -9,7 +9,7 @@ import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
 import { plainLabel } from "../../core/wire/tokens.js";
 import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
-import { of, partTensors, standIns, strongest, tensors } from "./head-sweep.js";
+import { sumOver, partTensors, substitutingPairs, strongest, headTensors } from "./head-sweep.js";
 import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import { withSameTarget, isSameChange, touchesHead } from "../../core/store/interventions.js";
 import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-grids.js";
@@ -60,15 +60,15 @@ export function ablations(context) {
       const grid = sections(runs);
       /** @param {Cell} cell */
       const rowsOfCell = ({ written }) => (written === undefined ? rows : [written]);
-      const values = grid.flatMap((section) => section.rows.flatMap(({ cells }) => cells.map((cell) => (cell ? (worth(sweep, cell, rowsOfCell(cell)) ?? 0) : 0))));
+      const values = grid.flatMap((section) => section.rows.flatMap(({ cells }) => cells.map((cell) => (cell ? (effectOf(sweep, cell, rowsOfCell(cell)) ?? 0) : 0))));
       const describe = part() === "pairs" ? pairLabel : effectLabel;
       return {
         sections: grid,
         // As everywhere, what helps the translation is orange: a part without which it is less probable.
-        value: (cell) => worth(sweep, cell, rowsOfCell(cell)),
+        value: (cell) => effectOf(sweep, cell, rowsOfCell(cell)),
         sign: -1,
         limit: Math.max(FAINT, ...values.map(Math.abs)),
-        describe: (cell) => (worth(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.label }) : describe(t, /** @type {Sweep} */ (sweep), cell, rowsOfCell(cell))),
+        describe: (cell) => (effectOf(sweep, cell, rows) === null ? t("{place}: not tried yet", { place: cell.label }) : describe(t, /** @type {Sweep} */ (sweep), cell, rowsOfCell(cell))),
         on(cell) {
           if (cell.head !== null) return touchesHead(list, cell.place, cell.head);
           const present = withSameTarget(list, change(cell));
@@ -99,28 +99,28 @@ export function ablations(context) {
     numbers(sweep) {
       const { model } = store.get();
       if (!model) return {};
-      return ["heads", "tokens"].includes(parts()) ? tensors(sweep, model) : partTensors(sweep);
+      return ["heads", "tokens"].includes(parts()) ? headTensors(sweep, model) : partTensors(sweep);
     },
   };
 }
 
 /** What a cell shows: of a pair, what it costs beyond both heads. @param {Sweep | null} sweep @param {Cell} cell @param {number[]} rows */
-function worth(sweep, { name, effect: effectName = name }, rows) {
+function effectOf(sweep, { name, effect: effectName = name }, rows) {
   const effect = sweep?.effects[effectName];
-  return effect ? of(effect.interaction ?? effect.delta, rows) : null;
+  return effect ? sumOver(effect.interaction ?? effect.delta, rows) : null;
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
 function effectLabel(t, { effects }, { name, effect = name, label: place }, rows) {
-  const delta = of(effects[effect].delta, rows);
-  return t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, delta), number: four(delta), divergence: four(of(effects[effect].divergence, rows)) });
+  const delta = sumOver(effects[effect].delta, rows);
+  return t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, delta), number: four(delta), divergence: four(sumOver(effects[effect].divergence, rows)) });
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
 function pairLabel(t, sweep, cell, rows) {
   const { delta, interaction } = sweep.effects[cell.name];
   if (!interaction) return effectLabel(t, sweep, cell, rows);
-  const [total, excess] = [of(delta, rows), of(interaction, rows)];
+  const [total, excess] = [sumOver(delta, rows), sumOver(interaction, rows)];
   return t("{place}: together {likelier} ({number} nats); each alone adds up to {sum}, a difference of {more}", {
     place: cell.label, likelier: likelier(t, total), number: four(total), sum: four(total - excess), more: four(excess),
   });
@@ -147,7 +147,7 @@ function partFound({ store, t, phrase }, sweep, rows, token) {
 
 /** The head and the token that depends on it most. @param {Context} context @param {Sweep} sweep @param {import("./sweep-grids.js").Section[]} sections @returns {Child[]} */
 function tokenFound({ store, t, phrase }, sweep, sections) {
-  const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: worth(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
+  const cells = sections.flatMap(({ columns, rows }) => rows.flatMap((row) => row.cells.flatMap((cell, n) => (cell ? [{ cell, word: columns[n], delta: effectOf(sweep, cell, [cell.written ?? 0]) ?? 0 }] : []))));
   const first = cells.reduce((best, candidate) => (candidate.delta < best.delta ? candidate : best), cells[0]);
   if (!first || first.delta > -NOTHING) return phrase(t("No token depends on a single one of these heads."));
   const place = el("b", {}, placeOfChange({ at: first.cell.place, head: first.cell.head, do: "zero" }, t, store.get().model));
@@ -159,7 +159,7 @@ function tokenFound({ store, t, phrase }, sweep, sections) {
 /** The pair in which each head stands in for the other most. @param {Context} context @param {Sweep} sweep @param {number[]} rows @param {Child} token @returns {Child[]} */
 function pairFound({ store, t, phrase }, sweep, rows, token) {
   const { model } = store.get();
-  const [first] = standIns(sweep, rows);
+  const [first] = substitutingPairs(sweep, rows);
   if (!first || first.interaction > -FAINT) return phrase(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
   const { place, heads, delta, interaction } = first;
   return phrase(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {

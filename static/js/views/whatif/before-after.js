@@ -85,7 +85,7 @@ function earlier(page, before) {
  * @param {Page} page
  * @param {Trace} before
  */
-function alike(page, before) {
+function equalChangedRun(page, before) {
   const changed = runKind(page.link) === "changed" ? page : otherRunPage(page);
   const { status, trace } = changed ?? { status: "waiting", trace: null };
   return status === "ready" && trace && String(ids(trace)) === String(ids(before)) ? trace : null;
@@ -98,7 +98,7 @@ function alike(page, before) {
  */
 export function questions(page, as = page) {
   const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
-  const needsForced = before && !(before instanceof Problem) && isChanged(page.link) && !alike(page, before);
+  const needsForced = before && !(before instanceof Problem) && isChanged(page.link) && !equalChangedRun(page, before);
   return [unchanged(as), ...(needsForced ? [forcedRun(as, before)] : [])];
 }
 
@@ -111,7 +111,7 @@ export function runs(page) {
   if (!before || before instanceof Problem) return before ?? null;
   if (!isChanged(page.link)) return { before, after: before };
   const answered = /** @type {Trace | Problem | undefined} */ (answer(page, forcedRun(page, before)));
-  const after = earlier(page, before) ?? answered ?? alike(page, before);
+  const after = earlier(page, before) ?? answered ?? equalChangedRun(page, before);
   if (!after || after instanceof Problem) return after ?? null;
   return { before, after };
 }

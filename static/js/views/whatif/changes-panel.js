@@ -213,7 +213,7 @@ function cellChanges(context) {
   /** The cuts of this head. */
   const cutHere = () => list().filter((candidate) => candidate?.at === change(0).at && candidate.head === change(0).head && edgesOf(candidate).length);
   /** @param {Edge} edge  What cuts it, alone or with others. */
-  const cutting = (edge) => cutHere().find((candidate) => cuts(candidate, edge));
+  const cutting = (edge) => cutHere().find((candidate) => isCutBy(candidate, edge));
 
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
   const column = h("button", { type: "button", className: "button" }, t("Cut all edges to this key"));
@@ -224,7 +224,7 @@ function cellChanges(context) {
     if (!pinned) return;
     const [last] = joins ? cutHere().slice(-1) : [];
     if (cutting([pinned.query, pinned.key])) restore();
-    else if (last) replace([last], (previous) => joined(previous, [pinned.query, pinned.key]));
+    else if (last) replace([last], (previous) => withEdge(previous, [pinned.query, pinned.key]));
     else put(cut(pinned.query, pinned.key));
   });
   column.addEventListener("click", () => {
@@ -246,7 +246,7 @@ function cellChanges(context) {
     const pinned = explainedPair(store.get());
     if (!pinned) return;
     const present = cutting([pinned.query, pinned.key]);
-    if (present) replace([present], (previous) => mended(previous, [pinned.query, pinned.key]));
+    if (present) replace([present], (previous) => withoutEdge(previous, [pinned.query, pinned.key]));
     else remove(cut(pinned.query, pinned.key));
   }
 
@@ -288,19 +288,19 @@ export function edgesOf(change) {
 }
 
 /** @param {Edge} a @returns {(b: Edge) => boolean} */
-const is = (a) => (b) => a[0] === b[0] && a[1] === b[1];
+const isSameEdge = (a) => (b) => a[0] === b[0] && a[1] === b[1];
 
 /** @param {Change} change @param {Edge} edge */
-export const cuts = (change, edge) => edgesOf(change).some(is(edge));
+export const isCutBy = (change, edge) => edgesOf(change).some(isSameEdge(edge));
 
 /** @param {Change} change  of the same head @param {Edge[]} edges @returns {Change | null}  null: nothing is cut */
-export function cutting(change, edges) {
+export function withEdges(change, edges) {
   if (!edges.length) return null;
   return { ...change, do: { cut: edges.length === 1 ? edges[0] : edges } };
 }
 
 /** @param {Change} change @param {Edge} edge  One of its own. @returns {Change | null} */
-export const mended = (change, edge) => cutting(change, edgesOf(change).filter((cutEdge) => !is(edge)(cutEdge)));
+export const withoutEdge = (change, edge) => withEdges(change, edgesOf(change).filter((cutEdge) => !isSameEdge(edge)(cutEdge)));
 
 /** @param {Change} change @param {Edge} edge */
-export const joined = (change, edge) => /** @type {Change} */ (cutting(change, [...edgesOf(change), edge]));
+export const withEdge = (change, edge) => /** @type {Change} */ (withEdges(change, [...edgesOf(change), edge]));

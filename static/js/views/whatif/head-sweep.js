@@ -49,7 +49,7 @@ export const nameOf = (place, index = null) => [attentionOf(place), ...(index ==
 export const pairName = (first, second) => `${first} + ${second}`;
 
 /** @param {any} start  the stream's first line @returns {Sweep} */
-export const begun = ({ changes, logprobs, against, contrast, candidates, other: source = null }) =>
+export const startedSweep = ({ changes, logprobs, against, contrast, candidates, other: source = null }) =>
   ({ total: changes, done: 0, logprobs, against, contrast, candidates, source, effects: {} });
 
 /**
@@ -70,14 +70,14 @@ export function withChanges(sweep, { changes, done }) {
  * @param {number[]} values  of each row
  * @param {number[]} rows  over which it is summed
  */
-export const of = (values, rows) => rows.reduce((sum, row) => sum + (values[row] ?? 0), 0);
+export const sumOver = (values, rows) => rows.reduce((sum, row) => sum + (values[row] ?? 0), 0);
 
 /**
  * @param {Sweep} sweep
  * @param {(effect: Effect) => number | null} read
  * @returns {number}  the largest absolute value
  */
-export function reach({ effects }, read) {
+export function largestEffect({ effects }, read) {
   return Math.max(0, ...Object.values(effects).map((effect) => Math.abs(read(effect) ?? 0)));
 }
 
@@ -102,7 +102,7 @@ export function strongest({ effects }, rows, count = 3) {
   const single = Object.entries(effects).filter(([, { interaction }]) => !interaction);
   const all = single.map(([name, { delta }]) => {
     const [place, head] = name.split(" ");
-    return { place, head: head === undefined ? null : Number(head), delta: of(delta, rows) };
+    return { place, head: head === undefined ? null : Number(head), delta: sumOver(delta, rows) };
   });
   return all.sort((a, b) => a.delta - b.delta).slice(0, count);
 }
@@ -113,17 +113,17 @@ export function strongest({ effects }, rows, count = 3) {
  * @returns {{place: string, heads: [number, number], delta: number, interaction: number}[]}  pairs of heads of one
  *   attention, first the one that costs most beyond the sum of both alone
  */
-export function standIns({ effects }, rows) {
+export function substitutingPairs({ effects }, rows) {
   const pairs = Object.entries(effects).flatMap(([name, { delta, interaction }]) => {
     if (!interaction) return [];
     const [[place, first], [, second]] = name.split(" + ").map((head) => head.split(" "));
-    return [{ place, heads: /** @type {[number, number]} */ ([Number(first), Number(second)]), delta: of(delta, rows), interaction: of(interaction, rows) }];
+    return [{ place, heads: /** @type {[number, number]} */ ([Number(first), Number(second)]), delta: sumOver(delta, rows), interaction: sumOver(interaction, rows) }];
   });
   return pairs.sort((a, b) => a.interaction - b.interaction);
 }
 
 /** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
-export function lines(model) {
+export function layerLines(model) {
   return blocks(model).flatMap(({ id, rows }) =>
     rows.map(({ place, heads }, layer) => ({ block: id, place, layer, heads })),
   );
@@ -135,9 +135,9 @@ export function lines(model) {
  * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
  *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
  */
-export function tensors({ effects, logprobs }, model) {
+export function headTensors({ effects, logprobs }, model) {
   const untried = logprobs.map(() => NaN);
-  const entries = lines(model).flatMap(({ place, heads: count }) =>
+  const entries = layerLines(model).flatMap(({ place, heads: count }) =>
     /** @type {const} */ (["delta", "divergence"]).map((measure) => {
       const values = Array.from({ length: count }, (_, head) => effects[nameOf(place, head)]?.[measure] ?? untried);
       return [`${place}.${measure}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
@@ -210,7 +210,7 @@ export function alignedColumns(theirs, ours, rows) {
  * @param {number} elapsed  milliseconds
  * @returns {number}  estimated milliseconds left
  */
-export function remaining({ done, total }, elapsed) {
+export function remainingTime({ done, total }, elapsed) {
   return done ? (elapsed / done) * (total - done) : Infinity;
 }
 
@@ -245,7 +245,7 @@ export function sweeper(source, show) {
     show();
     for await (const line of source.lines("/api/sweep", body, signal)) {
       if (signal.aborted) break;
-      if (line.start) state.sweep = begun(line.start);
+      if (line.start) state.sweep = startedSweep(line.start);
       else if (line.changes && state.sweep) state.sweep = withChanges(state.sweep, line);
       show();
     }
@@ -280,7 +280,7 @@ export function sweeper(source, show) {
       const reply = await asker.ask((signal) => follow(body, signal), fails);
       if (reply === null) return;
       if (reply instanceof Problem) return fails(reply);
-      keep(key, reply);
+      addToCache(key, reply);
       state = { ...state, running: false };
       show();
     },
@@ -289,7 +289,7 @@ export function sweeper(source, show) {
 }
 
 /** @param {string} key @param {Sweep} sweep  a whole one */
-function keep(key, sweep) {
+function addToCache(key, sweep) {
   if (cache.size >= KEPT) cache.delete(String([...cache.keys()][0]));
   cache.set(key, sweep);
 }

@@ -61,7 +61,7 @@ export const option = {
     try {
       const list = JSON.parse(text);
       const fits = Array.isArray(list) && list.length > 0 && list.length <= MOST && list.every((entry) => typeof entry?.source === "string");
-      return fits ? list.map(whole) : null;
+      return fits ? list.map(withDefaults) : null;
     } catch {
       return null;
     }
@@ -70,43 +70,43 @@ export const option = {
 };
 
 /** @param {any} run @returns {Run} */
-const whole = (run) => /** @type {Run} */ (Object.fromEntries(KEYS.map((key) => [key, run[key] ?? null])));
+const withDefaults = (run) => /** @type {Run} */ (Object.fromEntries(KEYS.map((key) => [key, run[key] ?? null])));
 
 /** Without what the model chooses. @param {Run} run */
 const compact = (run) => Object.fromEntries(Object.entries(run).filter(([, value]) => value !== null));
 
 /** What the page shows, as a run. @param {Page} page @returns {Run} */
-export const presentRun = ({ link }) => whole({ ...link, interventions: changesInForce(link) });
+export const presentRun = ({ link }) => withDefaults({ ...link, interventions: changesInForce(link) });
 
 /** @param {Page} page @returns {Run[]} */
-const listed = ({ link }) => link.options.kept ?? NONE;
+const runsInLink = ({ link }) => link.options.kept ?? NONE;
 
 /** @param {Run} a @param {Run} b */
 const isSameRun = (a, b) => keyOf(/** @type {any} */ (a)) === keyOf(/** @type {any} */ (b));
 
 /** The options of a link that also keeps what the page shows. @param {Page} page */
-const keeping = (page) => ({ kept: [...listed(page), presentRun(page)] });
+const optionsWith = (page) => ({ kept: [...runsInLink(page), presentRun(page)] });
 
 /** The options of a link without one of its runs. @param {Page} page @param {Run} run */
-function leaving(page, run) {
-  const remaining = listed(page).filter((candidate) => !isSameRun(candidate, run));
+function optionsWithout(page, run) {
+  const remaining = runsInLink(page).filter((candidate) => !isSameRun(candidate, run));
   return { kept: remaining.length ? remaining : NONE };
 }
 
 /** Whether what the page shows can be kept. @param {Page} page */
-const canKeep = (page) => listed(page).length < MOST && !listed(page).some((candidate) => isSameRun(candidate, presentRun(page)));
+const canKeep = (page) => runsInLink(page).length < MOST && !runsInLink(page).some((candidate) => isSameRun(candidate, presentRun(page)));
 
 /** @param {Page} page @param {Run} run @param {object} [changes] */
-const asking = (page, run, changes = {}) => runQuestion(page, { pad_to: null, ...run, ...changes, select: [] });
+const questionFor = (page, run, changes = {}) => runQuestion(page, { pad_to: null, ...run, ...changes, select: [] });
 
 /** Those kept, and what the page shows. @param {Page} page @returns {{run: Run, isKept: boolean}[]} */
 function comparedRuns(page) {
-  const entries = listed(page).map((run) => ({ run, isKept: true }));
+  const entries = runsInLink(page).map((run) => ({ run, isKept: true }));
   return entries.some(({ run }) => isSameRun(run, presentRun(page))) ? entries : [...entries, { run: presentRun(page), isKept: false }];
 }
 
 /** @param {Page} page @param {Run} run */
-const traceFor = (page, run, changes = {}) => /** @type {Trace | Problem | undefined} */ (answer(page, asking(page, run, changes)));
+const traceFor = (page, run, changes = {}) => /** @type {Trace | Problem | undefined} */ (answer(page, questionFor(page, run, changes)));
 
 /** @param {Page} page @returns {Kept[]} */
 function keptRuns(page) {
@@ -125,9 +125,9 @@ function keptRuns(page) {
 export function keptQuestions(page) {
   const [first, ...later] = comparedRuns(page);
   const reference = traceFor(page, first.run);
-  const ownQuestions = [first, ...later].map(({ run }) => asking(page, run));
+  const ownQuestions = [first, ...later].map(({ run }) => questionFor(page, run));
   if (!reference || reference instanceof Problem) return ownQuestions;
-  return [...ownQuestions, ...later.map(({ run }) => asking(page, run, writing(first.run, reference)))];
+  return [...ownQuestions, ...later.map(({ run }) => questionFor(page, run, writing(first.run, reference)))];
 }
 
 /**
@@ -157,7 +157,7 @@ export function runsTable(context) {
   const list = h("div", { className: "scroller" });
   const tokens = h("div", { className: "scroller" });
   const element = h("div", { className: "kept-runs" }, h("p", { className: "keep-run" }, keep), hint, list, tokens);
-  keep.addEventListener("click", () => store.choose(keeping(store.get()), "chosen"));
+  keep.addEventListener("click", () => store.choose(optionsWith(store.get()), "chosen"));
   /** @type {Kept[]} */
   let tableRuns = [];
 
@@ -235,7 +235,7 @@ function line(context, keptRun, delta, fixed) {
     el("td", { className: failed ? "bad" : "", lang: trace ? written : undefined, title: failed ? ownTrace.detail : undefined }, output),
     el("td", { className: "number" }, trace ? two(logprob(trace.output)) : ""),
     el("td", { className: `number ${tone(delta)}` }, delta === null ? "" : gain(delta)),
-    !fixed && el("td", { className: "run-actions" }, !present && button(t("Open"), t("Open run {letter}", { letter }), open), isKept && button("×", t("Remove run {letter}", { letter }), () => store.choose(leaving(store.get(), run), "chosen"))),
+    !fixed && el("td", { className: "run-actions" }, !present && button(t("Open"), t("Open run {letter}", { letter }), open), isKept && button("×", t("Remove run {letter}", { letter }), () => store.choose(optionsWithout(store.get(), run), "chosen"))),
   );
 }
 

@@ -15,9 +15,9 @@ import { prose } from "../../lib/i18n.js";
 import { four, hundredths } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { writing } from "./before-after.js";
-import { alignedColumns, mostDifferent, reach, recoveredTensors } from "./head-sweep.js";
+import { alignedColumns, mostDifferent, largestEffect, recoveredTensors } from "./head-sweep.js";
 import { writes } from "./wording.js";
-import { along, mixGrid, otherRun, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
+import { pathTo, mixGrid, otherRun, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
 
 /** @import { Cell, Section } from "./sweep-grids.js" */
 /** @import { Context } from "../../core/figure/types.js" */
@@ -53,7 +53,7 @@ export function patches(context) {
     const pairs = sweep?.source?.rows[text] ?? [];
     const rows = token === null ? pairs : pairs.filter(([, ours]) => ours === token);
     const { target, ...decode } = /** @type {any} */ (writing(link, before));
-    return { at: place, ...(head === null ? {} : { head }), do: { patch: { ...otherRun(store.get()), ...(target === null ? decode : { target }), rows, ...along(store.get()) } } };
+    return { at: place, ...(head === null ? {} : { head }), do: { patch: { ...otherRun(store.get()), ...(target === null ? decode : { target }), rows, ...pathTo(store.get()) } } };
   }
 
   return {
@@ -78,7 +78,7 @@ export function patches(context) {
         sections: patchable,
         value: ({ name }) => share(name),
         sign: 1,
-        limit: sweep && row !== null ? Math.max(reach(sweep, ({ recovered }) => recovered?.[row] ?? 0), FAINT) : FAINT,
+        limit: sweep && row !== null ? Math.max(largestEffect(sweep, ({ recovered }) => recovered?.[row] ?? 0), FAINT) : FAINT,
         describe: ({ name, label: place }) => {
           const value = share(name);
           if (value === null) return sweep?.effects[name] ? t("{place}: there is no difference to recover", { place }) : t("{place}: not tried yet", { place });
@@ -94,7 +94,7 @@ export function patches(context) {
     },
 
     note: () => {
-      const { to } = along(store.get());
+      const { to } = pathTo(store.get());
       const words = t("The number is the share of the difference between both sentences that this part recovers when it alone is taken from the other one: 0 is none of it, 1 is all of it. The difference is measured in the log-odds of the two words. Orange: towards the other sentence; blue: away from it. Click to take the part from the other sentence; click again to restore.");
       if (!to) return words;
       return prose([words, t("Only the direct path counts: all other parts between are frozen as they were, and only {end} is computed from the change.", { end: pathEndName(to, t, store.get().model) })]);
@@ -110,7 +110,7 @@ export function patches(context) {
       if (!Object.values(sweep.effects).some(({ recovered }) => (recovered?.[row] ?? null) !== null))
         return context.phrase(t("Both sentences favour {token} over {other} equally: there is no difference to recover."), values);
       const share = (/** @type {Cell} */ cell) => sweep.effects[cell.name]?.recovered?.[row] ?? -Infinity;
-      const { to } = along(store.get());
+      const { to } = pathTo(store.get());
       if (to) return pathFound(context, sections(runs), share, { ...values, end: el("b", {}, pathEndName(to, t, store.get().model)) });
       const findings = { heads: headsFound, sublayers: sublayersFound, positions: positionsFound };
       return findings[/** @type {keyof typeof findings} */ (partsOf(chosen()))](context, sections(runs), share, values);
@@ -237,7 +237,7 @@ function alignment(t, { source }, run, text) {
  * @param {Trace} run
  * @param {HTMLElement} rows  the written tokens, one of which is chosen
  */
-export function why({ store, t, phrase }, sweep, row, run, rows) {
+export function contrastQuestion({ store, t, phrase }, sweep, row, run, rows) {
   const [, lang] = languages(run.direction);
   const against = sweep.against[row];
   const candidates = sweep.candidates[row];

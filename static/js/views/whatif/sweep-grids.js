@@ -183,7 +183,7 @@ const layerName = (t, layer) => ({ name: t("Layer {n}", { n: layer + 1 }), short
 export const THROUGH = /** @type {const} */ (["all", "q", "k", "v", "end"]);
 
 /** Whether a path can be followed: the outputs of all sublayers are known. @param {Page["model"]} model */
-const follows = (model) => model?.capabilities?.includes("lens") ?? false;
+const hasPaths = (model) => model?.capabilities?.includes("lens") ?? false;
 
 /**
  * The end of the path, as the API takes it.
@@ -192,7 +192,7 @@ const follows = (model) => model?.capabilities?.includes("lens") ?? false;
  */
 export function pathEnd({ model, link }) {
   const { through } = link.options;
-  if (through === "all" || through === undefined || !model || !follows(model)) return null;
+  if (through === "all" || through === undefined || !model || !hasPaths(model)) return null;
   if (through === "end") {
     const { stack } = predictingBlock(model);
     const last = networks(model).findLast((network) => network.stack === stack);
@@ -213,8 +213,8 @@ export const endsInHead = ({ options }) => ["q", "k", "v"].includes(options.thro
  * @param {Page["model"]} model
  * @returns {Record<string, string>}  none: there is nothing to choose
  */
-export const ends = (t, model) =>
-  follows(model)
+export const pathEnds = (t, model) =>
+  hasPaths(model)
     ? { all: t("everything after it"), q: t("q of the selected head"), k: t("its k"), v: t("its v"), end: t("the logits, directly") }
     : {};
 
@@ -248,14 +248,14 @@ function ablated({ model, link }) {
 function patched(page) {
   const { options } = page.link;
   const against = options.against === null ? {} : { against: options.against };
-  return { effect: { patch: { ...otherRun(page), ...along(page) } }, over: partsOf(options), ...against };
+  return { effect: { patch: { ...otherRun(page), ...pathTo(page) } }, over: partsOf(options), ...against };
 }
 
 /** The sentence that patches are taken from. @param {Page} page */
 export const otherRun = (page) => ({ source: otherSentence(page), ...(page.link.direction ? { direction: page.link.direction } : {}) });
 
 /** The end of the path, if a patch acts along one only. @param {Page} page */
-export function along(page) {
+export function pathTo(page) {
   const to = pathEnd(page);
   return to ? { to } : {};
 }

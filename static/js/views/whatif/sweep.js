@@ -16,9 +16,9 @@ import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 import { ablations } from "./ablations.js";
-import { remaining, sweeper } from "./head-sweep.js";
-import { patches, sentencePair, why } from "./patches.js";
-import { ends, endsInHead, partNames, partsOf, sweepRequest } from "./sweep-grids.js";
+import { remainingTime, sweeper } from "./head-sweep.js";
+import { patches, sentencePair, contrastQuestion } from "./patches.js";
+import { pathEnds, endsInHead, partNames, partsOf, sweepRequest } from "./sweep-grids.js";
 import { rowPicker } from "./wording.js";
 
 /** @import { Cell, Section } from "./sweep-grids.js" */
@@ -54,7 +54,7 @@ export function headSweep(context, onFinding) {
   const bar = controls(context, [
     { option: "ablation", label: t("Each part on its own"), values: () => offered({ zero: t("off"), uniform: t("uniform"), mean: t("mean"), patch: t("other sentence") }, store.get().model) },
     { option: "parts", label: t("Parts"), values: () => partNames(options().ablation, store.get().model, t), effective: () => partsOf(options()) },
-    { option: "through", label: t("Acts on"), values: () => (isPatch() ? ends(t, store.get().model) : {}) },
+    { option: "through", label: t("Acts on"), values: () => (isPatch() ? pathEnds(t, store.get().model) : {}) },
     { option: "over", label: t("on top of the changes") },
   ]);
   const rows = rowPicker(context);
@@ -93,7 +93,7 @@ export function headSweep(context, onFinding) {
     rows.element.hidden = partsOf(options()) === "tokens"; // they are the map's columns
     if (isPatch()) pair.show(sweep, base.before);
     else pair.element.hidden = true;
-    render(question, isPatch() && sweep && row !== null ? why(context, sweep, row, base.before, rows.element) : rows.element);
+    render(question, isPatch() && sweep && row !== null ? contrastQuestion(context, sweep, row, base.before, rows.element) : rows.element);
     map.draw(kind().scene(sweep, row, base, changes(store.get().link)));
     finding = complete ? kind().finding(sweep, row, base) : [];
     // Without changes to the model it is the finding of the whole view.
@@ -151,7 +151,7 @@ function waiting({ t }, run, again, ofParts) {
       going.hidden = !running;
       start.hidden = running || problem?.kind === "frozen" || (sweep !== null && done === sweep.total);
       meter.value = sweep ? done / sweep.total : 0;
-      const seconds = sweep ? remaining(sweep, performance.now() - since) / 1000 : Infinity;
+      const seconds = sweep ? remainingTime(sweep, performance.now() - since) / 1000 : Infinity;
       time.textContent = Number.isFinite(seconds)
         ? ofParts() ? t("{done} of {total} parts, {seconds} s left", { ...of, seconds: Math.ceil(seconds) }) : t("{done} of {total} heads, {seconds} s left", { ...of, seconds: Math.ceil(seconds) })
         : t("Starting …");

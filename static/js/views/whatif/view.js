@@ -63,12 +63,12 @@ export const whatif = {
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: (page) => [...questions(page), ...(page.link.options.effect === "runs" ? keptQuestions(page) : [])],
-  keeps: (page) => [...sharedQuestions(page), ...(page.link.options.kept.length ? keptQuestions(page) : []), ...mapped(page)],
+  keeps: (page) => [...sharedQuestions(page), ...(page.link.options.kept.length ? keptQuestions(page) : []), ...mapQuestions(page)],
   mount,
 };
 
 /** The map of a sweep, if it is on the screen. @param {import("../../core/store/store.js").Page} page */
-function mapped(page) {
+function mapQuestions(page) {
   const bothRuns = runs(page);
   const isOnScreen = page.link.options.effect === "heads" && bothRuns && !(bothRuns instanceof Problem) && bothRuns.before.output.tokens.length;
   return isOnScreen ? [{ sweep: sweepRequest(page, bothRuns.before) }] : [];
@@ -84,7 +84,7 @@ const HIGH = 640;
  * @param {HTMLElement} main
  * @param {HTMLElement | null} above  in projector mode
  */
-const beside = (room, main, above) => ({
+const roomBeside = (room, main, above) => ({
   ...room,
   width: Math.floor(main.clientWidth),
   height: above ? room.height - above.offsetHeight : Math.max(room.height, HIGH),
@@ -95,7 +95,7 @@ function mount(context, root) {
   const { store, t } = context;
   const main = h("div", { className: "whatif-main" });
   // A picture has the space beside the panel.
-  const inner = { ...context, room: () => beside(context.room(), main, store.get().link.options.projector ? top.element : null) };
+  const inner = { ...context, room: () => roomBeside(context.room(), main, store.get().link.options.projector ? top.element : null) };
   const panel = changePanel(context);
   const top = outcome(context);
   const { line: caption, inner: innerCaption } = context.finding();
