@@ -17,7 +17,7 @@ import { otherRunPage, storeOf as storeOfRun } from "../core/store/trained-and-c
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
 import { bindStatus } from "../core/figure/figure-status.js";
 import { h } from "../lib/dom.js";
-import { createRunPair } from "./run-pair.js";
+import { createRunPair } from "./side-by-side.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @import { Page } from "../core/store/store.js" */

@@ -8,7 +8,7 @@ import { hasRun } from "../../core/store/share-contents.js";
 import { choiceOption, nameOption, textOption, integerOption } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
-import { mountRuns, offered } from "./two-runs.js";
+import { mountRuns, offered } from "./run-comparison.js";
 import { mountModels } from "../../compare-models/comparison-view.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
