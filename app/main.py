@@ -25,8 +25,8 @@ from app.collections import routes as collections
 from app.collections.store import STORED as STORED_COLLECTIONS
 from app.collections.store import open_collections
 from app.engine.catalog import Catalog
-from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
+from app.engine.fair_queue import Budgets, Client, asking
 from app.engine.launch import Launcher
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
@@ -40,12 +40,11 @@ from app.http import problems
 from app.http.background import running
 from app.http.caches import ByteCache
 from app.http.compress_large import CompressLarge
-from app.http.conditional import Conditional
 from app.http.content_negotiation import SAFETENSORS
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
-from app.http.pace import Paced
-from app.http.rate_limits import CLIENT_HEADER, BodyLimit, client_network
+from app.http.rate_limits import CLIENT_HEADER, BodyLimit, Paced, client_network
+from app.http.replies import Conditional
 from app.http.replies import problems as problems_of_routes
 from app.http.request_log import Observed, RouteSeen
 from app.http.security import SecurityHeaders

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.__main__ import machine
 from bench.browser import WORDS, opened
-from bench.main_thread import tasks
+from bench.page import tasks
 from tests.browsing.chromium import ARGS, EXECUTABLE
 from tests.model.tiny_huggingface import GROUPED, TINY, make
 from tests.servers import running_app

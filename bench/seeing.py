@@ -21,7 +21,7 @@ from typing import Any
 import torch
 import transformers
 
-from app.engine.memory import keep_freed
+from app.engine.engine_process import keep_freed
 from app.engine.wire import trace_reply
 from app.settings import Settings
 from bench.seeing_peers import peers

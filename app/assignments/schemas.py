@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.figures.questions import Asked
-from app.http.fields import Strict, Text
+from app.figures.links import Asked
+from app.http.field_errors import Strict, Text
 from app.rooms.schemas import Answer, Entry, Member, Nickname, Results, Truth
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 

@@ -17,13 +17,12 @@ from app.assignments.schemas import (
     SubmissionRequest,
 )
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
-from app.engine.clients import asking
 from app.engine.engine import Engine
-from app.http.fair_shares import Shared
+from app.engine.fair_queue import asking
+from app.http.background import off_loop
 from app.http.problems import ProblemError
-from app.http.rate_limits import client_network
+from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
-from app.http.worker_threads import off_loop
 from app.rooms.schemas import Truth
 from app.rooms.tally import MAX_BYTES, check, csv_of, tally
 from app.settings import Settings

@@ -7,19 +7,17 @@ from app.collections.schemas import LinkReply
 from app.figures import kinds
 from app.figures.card import sentence
 from app.figures.heatmap import still
-from app.figures.links import Link, Target, parse_link
-from app.figures.questions import Asked
+from app.figures.links import Asked, Link, Target, parse_link
 from app.figures.workspace import heatmap_of
+from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.lessons import service as lessons
-from app.lessons.markdown import Document
-from app.lessons.plain import plain
+from app.lessons.markdown import Document, plain
 from app.runs.runs import Runs
 from app.shares import service as sharing
-from app.shares.share import Share
+from app.shares.formats import Share
 from app.shares.store import Shares
 from model.errors import InputError
 

@@ -17,13 +17,12 @@ from app.figures.kinds import KINDS, HandoutContent, kind_of
 from app.figures.links import Link
 from app.handouts import service as handouts
 from app.handouts.file import collection_handout
+from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.lessons import service as lessons
-from app.lessons.markdown import Figure
-from app.lessons.plain import unlinked
+from app.lessons.markdown import Figure, unlinked
 from app.shares import service as sharing
 from model.errors import InputError
 

@@ -5,9 +5,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.figures.links import FIGURE
-from app.figures.questions import Asked
-from app.http.fields import Name, Strict, Text
+from app.figures.links import FIGURE, Asked
+from app.http.field_errors import Name, Strict, Text
 from app.lab.schemas import MAX_LINK
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 

@@ -32,9 +32,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.http.services import Services
 from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
-from app.store.documents import dumped
-from app.store.ids import ID_LENGTH, is_id, key_digest, key_from, new_edit_key, new_id, opens
-from app.store.seals import check_seal, in_utc, sealed
+from app.store.documents import (
+    ID_LENGTH,
+    check_seal,
+    dumped,
+    in_utc,
+    is_id,
+    key_digest,
+    key_from,
+    new_edit_key,
+    new_id,
+    opens,
+    sealed,
+)
 from app.store.store import Store, StoredKind, insert_row, metadata, since
 
 Refusal = Literal["unknown", "wrong key", "changed"]

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
 
-from app.engine.clients import NOBODY, Budgets, Client, asking
-from app.engine.fair_queue import FairQueue, Flow, Waiting
+from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Waiting, asking
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.pass_homes import PassHomes

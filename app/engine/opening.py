@@ -19,7 +19,7 @@ class Opening:
     prepare: Callable[[], object]  # called first; sets up logging
     threads: int  # of PyTorch
     device: int | None = None  # index of the GPU; None: as in the catalog
-    free_bytes: int = 0  # that the process keeps (see `app.engine.memory`)
+    free_bytes: int = 0  # that the process keeps (see `app.engine.engine_process`)
 
 
 @dataclass(frozen=True)

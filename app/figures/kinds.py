@@ -11,10 +11,10 @@ from typing import Any
 from app.engine.wire import Reply
 from app.figures.heatmap import Heatmap, still
 from app.figures.links import Link
+from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from model.errors import InputError
 
 INSTEAD = {"lab": ("show", "formula"), "workspace": ("opening", "pairing")}

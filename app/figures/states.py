@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from app.engine.model_listing import Listing
 from app.figures.links import Link
-from app.http.fields import Count, Name, Strict, Text
+from app.http.field_errors import Count, Name, Strict, Text
 from app.http.services import Services
 from app.traces.schemas import OneTextRunRequest, RunRequest
 from model.errors import InputError

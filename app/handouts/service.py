@@ -10,10 +10,10 @@ from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.figures.kinds import HandoutContent
 from app.handouts.file import SELECT, handout, lab_handout
+from app.http.background import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_errors import within
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
 from app.long_texts.schemas import Window
@@ -21,9 +21,9 @@ from app.long_texts.service import is_long, run_long
 from app.settings import Settings
 from app.shares.asks import Freezer, check_asks, freeze_answers
 from app.shares.creation import check, check_options
+from app.shares.formats import Answer, Share
 from app.shares.schemas import AnyShareState, Question, ShareRequest
 from app.shares.service import find_answer, thaw
-from app.shares.share import Answer, Share
 from app.traces.replies import ModelReply
 from app.traces.service import run
 from model.trace.tensor_names import present

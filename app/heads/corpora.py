@@ -16,8 +16,8 @@ from typing import Any
 from cachetools import LRUCache
 
 from app.assets.pages import PageFacts
-from app.engine.clients import asking
 from app.engine.engine import Engine
+from app.engine.fair_queue import asking
 from app.engine.model_listing import Listing
 from app.heads.index_process import check, sentences_of
 from app.heads.indexing import Indexing, Kept

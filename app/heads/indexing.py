@@ -17,17 +17,16 @@ from typing import Any, Self
 
 import orjson
 
-from app.engine.clients import Client
+from app.engine.fair_queue import Client
 from app.heads.index_process import Wanted, build
 from app.http.background import begin, repeat
-from app.http.fair_shares import Shared
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
+from app.http.rate_limits import Shared
 from app.http.services import Services
 from app.settings import Settings
 from app.store.disk_errors import disk_problem
-from app.store.documents import dumped
-from app.store.ids import is_id, key_digest, new_edit_key, new_id, opens
+from app.store.documents import dumped, is_id, key_digest, new_edit_key, new_id, opens
 from app.store.storage_errors import files
 from app.store.store import Store
 

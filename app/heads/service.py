@@ -21,9 +21,9 @@ from app.heads.schemas import (
     SurveyReply,
     WritesReply,
 )
+from app.http.background import off_loop
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.http.worker_threads import off_loop
 from model.corpus.index import Index, read_survey
 from model.corpus.row_patterns import patterns_of
 from model.corpus.search import Row, RowQuery, search, tenths

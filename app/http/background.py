@@ -1,10 +1,15 @@
-"""Work beside the requests: a failure of it is logged, and never the last that is seen of it."""
+"""Work beside the requests, whose failures are logged, and work that would block the event loop.
+
+AnyIO's threads are for waiting (files); these few are for computing. Work that takes seconds has
+separate threads, so that work that takes milliseconds never waits behind it.
+"""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 log = logging.getLogger(__name__)
 
@@ -50,3 +55,26 @@ def _told(error: Exception) -> str:
     """Return what of an error may be logged: its class, and of the system's errors the reason."""
     why = error.strerror if isinstance(error, OSError) else None
     return f"{type(error).__name__}{f': {why}' if why else ''}"
+
+
+SMALL = 16_384  # bytes: compressing or hashing fewer takes less than switching threads
+LARGE = 1_000_000  # bytes: compressing them takes tens of milliseconds and more
+THREADS = 2  # of each kind
+
+Result = TypeVar("Result")
+
+_short = ThreadPoolExecutor(THREADS, thread_name_prefix="short")
+_long = ThreadPoolExecutor(THREADS, thread_name_prefix="long")
+
+
+async def off_loop(
+    work: Callable[..., Result], *arguments: object, size: int | None = None
+) -> Result:
+    """Return the result of `work(*arguments)`, which processes `size` bytes (None: many).
+
+    Small work runs at once on the event loop. Cancelling the caller does not stop the work.
+    """
+    if size is not None and size <= SMALL:
+        return work(*arguments)
+    pool = _short if size is not None and size <= LARGE else _long
+    return await asyncio.get_running_loop().run_in_executor(pool, work, *arguments)

@@ -25,7 +25,7 @@ from pydantic import GetJsonSchemaHandler as JsonHandler
 from pydantic import Strict as Strictly
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from app.http.fields import Strict, Whole
+from app.http.field_errors import Strict, Whole
 from model.number_ranges import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)

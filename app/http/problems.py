@@ -27,8 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.http.content_negotiation import choose
-from app.http.field_errors import excess, rule
-from app.http.fields import union_tags
+from app.http.field_errors import excess, rule, union_tags
 from app.http.log_format import REQUEST_ID
 from app.http.security import HEADERS
 from model.errors import Excess, FileError, InputError

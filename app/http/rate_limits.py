@@ -1,9 +1,21 @@
-"""Limits on what one client may send to the server: how often, and how much at once."""
+"""What one client may send: how often, how much at once, and its share of what is limited.
+
+One address may hold half of what the others have left free, rounded up. Of nine places a first
+address gets five, a second one two, a third and a fourth one each: an address alone never takes
+everything, and a place that is free is always somebody's to take.
+
+Tells clients how often to send requests while the models are busy.
+
+`Headlight-Pace: 2.5` in the reply to a request asks its client to send the next one no sooner than
+2.5 seconds later (`app.engine.schedule`). A client that does not is served all the same.
+"""
 
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from types import MappingProxyType
 
@@ -12,7 +24,7 @@ from limits import RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import MemoryStorage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -127,3 +139,59 @@ class BodyLimit:
 def _problem(limit: int) -> ProblemError:
     detail = f"the body may have at most {limit} bytes"
     return ProblemError(413, "body-too-large", detail, excess=Excess(limit, "bytes"))
+
+
+def fair_share(limit: int, theirs: int) -> int:
+    """Return how much of `limit` one address may hold while other addresses hold `theirs`."""
+    return (max(0, limit - theirs) + 1) // 2
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A limit that all addresses share; `unit` names what is counted, in the plural."""
+
+    most: int
+    unit: str
+
+    def refusal(self, holders: Iterable[str], address: str) -> str | None:
+        """Return why an address cannot have one more, worded for a problem; None if it can.
+
+        `holders` are the addresses that hold one each.
+        """
+        counts = Counter(holders)
+        return self.refusal_of(counts[address], counts.total() - counts[address])
+
+    def refusal_of(self, mine: int, theirs: int, added: int = 1) -> str | None:
+        """Return the same for an address that holds `mine` and asks for `added` more."""
+        share = fair_share(self.most, theirs)
+        if mine + added <= share:
+            return None
+        if mine + theirs + added > self.most:
+            return f"of at most {self.most} {self.unit}, {mine + theirs} are in use"
+        return (
+            f"one address may have half of the {self.unit} that others leave free, which is "
+            f"{share} of {self.most}; this address has {mine}"
+        )
+
+
+PACE = "Headlight-Pace"  # seconds
+
+
+class Paced:
+    """Adds the pace, in seconds, to replies to POST requests of the API, unless it is 0."""
+
+    def __init__(self, app: ASGIApp, pace: Callable[[], float]) -> None:
+        self.app = app
+        self.pace = pace
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+
+        async def paced(message: Message) -> None:
+            if message["type"] == "http.response.start" and (seconds := self.pace()):
+                MutableHeaders(scope=message)[PACE] = f"{seconds:.1f}"
+            await send(message)
+
+        await self.app(scope, receive, paced)

@@ -11,8 +11,8 @@ from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.figures.states import unreadable
+from app.http.background import LARGE, off_loop
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import names
 from model.lab.compute import compute

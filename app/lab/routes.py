@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.replies import problems
 from app.http.services import Opened
-from app.http.worker_threads import LARGE, off_loop
 from app.lab import links  # noqa: F401 — registers its kinds of figures
 from app.lab.schemas import LabBody, LabReply, ScalingsReply
 from app.lab.service import lab_reply, scaling_reply

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.fields import Name, Strict, Text
+from app.http.field_errors import Name, Strict, Text
 from app.http.from_dataclass import fields_of
 from model.lab.request import LabRequest, Relative
 

@@ -11,13 +11,12 @@ import orjson
 
 from app.engine.engine import Engine
 from app.engine.wire import Reply, numbers
+from app.http.background import LARGE, SMALL, off_loop
 from app.http.field_errors import within
 from app.http.services import Services
-from app.http.worker_threads import LARGE, SMALL, off_loop
 from app.lab.schemas import LabShareState
-from model.lab.compute import compute
+from model.lab.compute import WIDTHS, compute, scaling
 from model.lab.request import MATRICES, LabRequest
-from model.lab.scaling import WIDTHS, scaling
 from model.trace.tensor_tap import KEY, QUERY
 
 LEAST = 25.0  # units of work: about 3 ms for any size

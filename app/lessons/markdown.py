@@ -1,4 +1,7 @@
-"""Parses a lesson's Markdown into a title, a claim and parts: text, figures and questions."""
+"""Parses a lesson's Markdown into a title, a claim and parts: text, figures and questions.
+
+Its HTML can also be one line of plain text, with formulas as one would type them.
+"""
 
 import json
 import re
@@ -18,6 +21,28 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from app.assets.files import STATIC
 from app.lessons.blocks import FigureBlock, PredictBlock, is_block, is_notes, parse_block
 from app.lessons.formulas import SYMBOLS, Symbol, formula
+
+ROOT = re.compile(r"<msqrt>(.*?)</msqrt>")
+NAMED = re.compile(r"<mi[^>]*>([a-z]{2,})</mi>")  # a function, such as sin
+COMMA = re.compile(r"<mo[^>]*>,</mo>")
+LINK = re.compile(r"</?a\b[^>]*>")
+LONG = 2  # characters under a root that need no parentheses
+
+
+def plain(html: str) -> str:
+    """Return the text: `(sin p, cos p)` and `q·k/√3` for the formulas that questions have."""
+    return Markup(COMMA.sub(", ", NAMED.sub(r"\1 ", ROOT.sub(_root, html)))).striptags()
+
+
+def unlinked(html: str) -> Markup:
+    """Return the text with its emphasis and its formulas, but without links."""
+    return Markup(LINK.sub("", html))
+
+
+def _root(match: re.Match[str]) -> str:
+    under = plain(match[1])
+    return f"√{under}" if len(under) <= LONG else f"√({under})"
+
 
 SPACE_BETWEEN = r"\qquad"  # two formulas in one block
 TERM = "#"  # a link to "#query" refers to the glossary

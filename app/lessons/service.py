@@ -13,8 +13,7 @@ from app.figures import kinds
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons.library import Lesson, lessons, plan
-from app.lessons.markdown import Document, Figure, Predict, meaning
-from app.lessons.plain import unlinked
+from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 
 
 def contents(request: Request, services: Services) -> HTMLResponse:

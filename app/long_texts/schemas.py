@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
-from app.http.fields import Count, Name, NamePattern, Strict, Text
+from app.http.field_errors import Count, Name, NamePattern, Strict, Text
 from app.http.problems import ProblemReply
 from app.traces.replies import OneTextReply, OutputReply, TensorReply, TokenReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence

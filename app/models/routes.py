@@ -6,10 +6,9 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
-from app.engine.model_listing import Listing
-from app.engine.training_history import OverviewJob
+from app.engine.model_listing import Listing, OverviewJob
 from app.heads.service import in_general
-from app.http.fields import Whole
+from app.http.field_errors import Whole
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
 from app.http.services import Opened

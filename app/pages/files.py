@@ -8,9 +8,9 @@ from app.assets.bundles import bundle
 from app.assets.files import FOREVER, Vendor, find_static
 from app.assets.languages import languages, messages
 from app.assets.pages import static_digest
+from app.http.background import off_loop
 from app.http.content_negotiation import preferences
 from app.http.services import Opened
-from app.http.worker_threads import off_loop
 
 router = APIRouter(include_in_schema=False)
 

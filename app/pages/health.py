@@ -21,8 +21,8 @@ from tempfile import TemporaryFile
 from fastapi import APIRouter, Response
 
 from app import __version__
-from app.engine.clients import NOBODY, asking
 from app.engine.engine import BusyError, Engine
+from app.engine.fair_queue import NOBODY, asking
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection

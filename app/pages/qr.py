@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.assets.qr import qr_code
+from app.http.background import off_loop
 from app.http.replies import problems
-from app.http.worker_threads import off_loop
 
 router = APIRouter(tags=["links"])
 

@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from app.assets.pages import render
+from app.http.background import off_loop
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.services import Opened
-from app.http.worker_threads import off_loop
 from app.rooms import service as rooms
 from app.runs.runs import Runs
 from app.settings import Settings

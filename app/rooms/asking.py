@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
+from app.http.background import off_loop
 from app.http.problems import ProblemError
-from app.http.worker_threads import off_loop
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms

@@ -6,7 +6,7 @@ document, so that nothing is stored in a room that has changed or ended.
 
 A field has a holder: the digest of the address that stored it. Of rooms, of the fields of a part
 and of the bytes of a room, one holder may have half of what the others leave free
-(`app.http.fair_shares`). What a server stores itself has the holder "", which may have all of it.
+(`app.http.rate_limits`). What a server stores itself has the holder "", which may have all of it.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from app.http.fair_shares import fair_share
+from app.http.rate_limits import fair_share
 
 IDLE_SECONDS = 5.0
 SWEEP_SECONDS = 60.0  # between two deletions of what has expired

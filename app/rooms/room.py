@@ -14,8 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.rooms.schemas import Entry, Results, RoomReply, Stage, Truth
-from app.store.documents import dumped
-from app.store.ids import ALPHABET, new_edit_key
+from app.store.documents import ALPHABET, dumped, new_edit_key
 
 NEXT: dict[Stage, tuple[Stage, ...]] = {
     "first": ("discuss", "closed"),

@@ -10,9 +10,8 @@ from typing import Self
 
 import orjson
 
-from app.http.fair_shares import Shared
 from app.http.problems import ProblemError
-from app.http.rate_limits import PerMinute
+from app.http.rate_limits import PerMinute, Shared
 from app.http.services import Services
 from app.rooms.bus import ROOM_BYTES, Bus, FullError, MemoryBus
 from app.rooms.hub import LEFT_SECONDS, Hub

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from app.figures.questions import MAX_LINK, Asked, Optional
-from app.http.fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
+from app.figures.links import MAX_LINK, Asked, Optional
+from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
 # make it the address of another server.

@@ -11,10 +11,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.assets.pages import base_url, render
 from app.assets.qr import qr_code
 from app.collections import pages as collection_pages
+from app.http.background import off_loop
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
-from app.http.worker_threads import off_loop
 from app.lessons import service as lessons
 from app.rooms import asking, members
 from app.rooms.hub import Hub

@@ -1,10 +1,9 @@
 """What a class answered, summed up.
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
-field, or the shares of a whole. Its numbers are bounded (`app.http.fields.FAR`), so that no sum
-of them overflows; what is sent to every member is bounded as well.
-
-Answers as a CSV file for a spreadsheet.
+field, or the shares of a whole. Its numbers are bounded (`FAR` in `app.http.field_errors`), so that
+no sum of them overflows; what is sent to every member is bounded as well. A spreadsheet gets the
+answers as a CSV file.
 """
 
 import csv
@@ -14,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from math import fsum
 
-from app.http.fields import FAR
+from app.http.field_errors import FAR
 from app.rooms.schemas import Entry, Results, Truth
 
 Answer = Sequence[str]

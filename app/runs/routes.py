@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.assets.pages import base_url
 from app.engine.model_listing import Listing
-from app.http.fields import Whole
+from app.http.field_errors import Whole
 from app.http.replies import (
     NOT_ACCEPTABLE,
     in_both_forms,

@@ -16,7 +16,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from app.engine.child_process import ChildProcess
-from app.engine.clients import Client
+from app.engine.fair_queue import Client
 from model.live_training.options import LiveOptions
 
 State = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]

@@ -19,18 +19,18 @@ from typing import Any, Literal, Self
 
 from app.assets.pages import PageFacts
 from app.engine.child_process import ChildProcess
-from app.engine.clients import Client
+from app.engine.fair_queue import Client
 from app.engine.launch import start
 from app.http.background import begin, repeat
-from app.http.fair_shares import Shared
 from app.http.log_format import logging_of
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError
+from app.http.rate_limits import Shared
 from app.http.services import Services
 from app.runs.run import Run, claim, release, size_of
 from app.runs.run_process import Wanted, main
 from app.settings import Settings
-from app.store.ids import digest_of, new_edit_key, new_id
+from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
 from model.live_training.events import state_path
 from model.live_training.options import LiveOptions

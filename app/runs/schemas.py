@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.fields import Count, Strict
+from app.http.field_errors import Count, Strict
 from app.http.from_dataclass import fields_of
 from app.http.problems import ProblemReply
 from app.traces.replies import ModelReply

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.engine.clients import asking
 from app.engine.engine import Engine
+from app.engine.fair_queue import asking
 from app.engine.wire import Reply
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind, HandoutContent

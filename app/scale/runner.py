@@ -1,4 +1,4 @@
-"""A runner that sends turns to the replicas of a Ray cluster.
+"""A runner that sends turns to the replicas of a Ray cluster, and its choice of one for each turn.
 
     engine ─▶ Slot ─▶ handle ─▶ the less busy of two replicas ─▶ Worker
 
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 import pickle
+import random
 import secrets
 import signal
 import socket
@@ -27,6 +28,7 @@ from ray.serve.exceptions import (
     ReplicaUnavailableError,
     RequestCancelledError,
 )
+from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
 from app.engine.engine_process import Ended, Run
 from app.engine.messages import encode
@@ -34,6 +36,28 @@ from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.progress import Listener, StoppedError, ignore
+
+
+class StreamsStay(ConsistentHashRouter):  # type: ignore[misc]  # its package is not checked
+    """Sends a stream's lines, or the views of a long text, to one replica.
+
+    A handle identifies a stream, or the pass over a text, by its `session_id`. Other work goes to
+    the less busy of two random replicas, which is enough to balance load well (Mitzenmacher 2001)
+    and needs only two queue lengths.
+    """
+
+    async def choose_replicas(
+        self, candidate_replicas: list[Any], pending_request: Any = None
+    ) -> list[list[Any]]:
+        """Rank the replicas: the least busy one of the first rank that accepts gets the turn."""
+        if pending_request is not None and pending_request.metadata.session_id:
+            ranks: list[list[Any]]
+            ranks = await super().choose_replicas(candidate_replicas, pending_request)
+            return ranks
+        if pending_request is not None:
+            pending_request.routing_context.should_backoff = True
+        return [random.sample(candidate_replicas, min(2, len(candidate_replicas)))]
+
 
 TRIES = 3  # attempts to run work whose replica exits
 SLOTS = 4  # turns per model that a server may have in the cluster at once

@@ -8,10 +8,8 @@ from pydantic import TypeAdapter, ValidationError, model_validator
 from app.settings.models import ModelSettings
 from app.settings.network import NetworkSettings
 from app.settings.places import DATA, ROOT, ZOO
-from app.settings.reader_texts import ReaderTextSettings
-from app.settings.rooms import RoomSettings
+from app.settings.rooms import ReaderTextSettings, RoomSettings, TrainingSettings
 from app.settings.storage import StorageSettings
-from app.settings.training import TrainingSettings
 
 __all__ = ["DATA", "PUBLIC_DEFAULTS", "ROOT", "ZOO", "Settings"]
 

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.settings.part import Part
-from app.settings.places import ZOO
+from app.settings.places import ZOO, Part
 
 
 class ModelSettings(Part):

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from app.settings.part import Part
+from app.settings.places import Part
 
 
 class NetworkSettings(Part):

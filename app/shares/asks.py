@@ -8,12 +8,12 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import WRITERS, ZSTD
 from app.figures.states import SentenceState
+from app.http.background import off_loop
 from app.http.field_errors import within
 from app.http.services import Services
-from app.http.worker_threads import off_loop
+from app.shares.formats import Answer
 from app.shares.schemas import ParametersRequest, Question
 from app.shares.service import thaw
-from app.shares.share import Answer
 from app.traces.replies import ModelReply
 from app.traces.schemas import Asking
 from app.traces.service import chosen, example, parameters, run_trace

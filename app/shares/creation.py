@@ -22,20 +22,20 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD, Reply
 from app.figures.states import Looking, SentenceState
+from app.http.background import LARGE, off_loop
 from app.http.field_errors import within
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
 from app.long_texts.service import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats
 from app.shares.asks import Freezer, check_asks, freeze_answers, other_models
+from app.shares.formats import Answer
 from app.shares.schemas import ShareRequest
 from app.shares.service import thaw
-from app.shares.share import Answer
 from app.shares.store import Shares
-from app.store.ids import new_edit_key
+from app.store.documents import new_edit_key
 from app.traces.replies import ModelReply
 from app.traces.service import run
 from model.errors import Excess, InputError

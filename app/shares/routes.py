@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.assets.pages import base_url
-from app.http.fields import Whole
+from app.http.field_errors import Whole
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
     NOT_ACCEPTABLE,

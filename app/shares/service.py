@@ -11,16 +11,16 @@ from safetensors import SafetensorError
 
 from app.engine.wire import JSON_COST, Reply
 from app.figures.card import in_short, preview, sentence
+from app.http.background import off_loop
 from app.http.caches import ByteCache, Recent
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.services import Services
-from app.http.worker_threads import off_loop
 from app.settings import Settings
 from app.shares import formats
+from app.shares.formats import Share, thawed
 from app.shares.schemas import About
-from app.shares.share import Share, thawed
 from app.shares.store import Shares
 from app.store.storage_errors import DamagedError, StorageError
 from app.store.store import Store

@@ -32,12 +32,19 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.http.worker_threads import off_loop
-from app.shares.share import MOST_BYTES, Answer, Share, check_share, seal
+from app.http.background import off_loop
+from app.shares.formats import MOST_BYTES, Answer, Share, check_share, seal
 from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
-from app.store.documents import dumped
-from app.store.ids import ID_LENGTH, digest_of, is_id, key_digest, new_id, opens
-from app.store.seals import in_utc
+from app.store.documents import (
+    ID_LENGTH,
+    digest_of,
+    dumped,
+    in_utc,
+    is_id,
+    key_digest,
+    new_id,
+    opens,
+)
 from app.store.storage_errors import DamagedError
 from app.store.store import Store, StoredKind, metadata, since
 

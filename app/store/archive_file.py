@@ -18,7 +18,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.store.ids import ALPHABET, ID_LENGTH
+from app.store.documents import ALPHABET, ID_LENGTH
 from model.errors import FileError
 from model.files import JSON_BYTES, reading
 

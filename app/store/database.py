@@ -23,8 +23,7 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.store.disk_errors import UNAVAILABLE
-from app.store.documents import dumped
-from app.store.ids import is_id
+from app.store.documents import dumped, is_id
 from app.store.private_files import make_private_file
 from app.store.storage_errors import (
     DamagedError,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
-from app.http.fields import Count, Name, Strict, Text, Whole, union_tag
+from app.http.field_errors import Count, Name, Strict, Text, Whole, union_tag
 from app.http.from_dataclass import Within, fields_of
 from model.adapters.requests.request import Decode, Patch, Receiver, Request, Step, TokenOf
 from model.number_ranges import Factor, Probability, Seed, Temperature, Value

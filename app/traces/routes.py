@@ -15,8 +15,9 @@ from fastapi import APIRouter, Query, Request, Response
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
+from app.http.background import off_loop
 from app.http.caches import ByteCache
-from app.http.fields import Whole
+from app.http.field_errors import Whole
 from app.http.replies import (
     NOT_ACCEPTABLE,
     in_both_forms,
@@ -27,7 +28,6 @@ from app.http.replies import (
 )
 from app.http.services import Opened
 from app.http.streaming import Lines, in_lines, stream_lines, while_present
-from app.http.worker_threads import off_loop
 from app.settings import Settings
 from app.traces.replies import PositionsReply, TraceReply
 from app.traces.schemas import AnyDecodeRequest, AnyTraceRequest, DecodeLine

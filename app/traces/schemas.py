@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.engine.tensor_selection import ENTRY, Dtype
-from app.http.fields import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
+from app.http.field_errors import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
 from app.http.problems import ProblemReply
 from app.traces.interventions import DecodeOptions, InterventionRequest, decode_of
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply

@@ -11,10 +11,8 @@ from torch.nn.functional import normalize
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, TraceJob
-from app.engine.model_listing import Listing
-from app.engine.model_parameters import ParametersJob
+from app.engine.model_listing import ExampleJob, Listing, ParametersJob
 from app.engine.tensor_selection import Dtype, Selection
-from app.engine.training_history import ExampleJob
 from app.engine.wire import numbers
 from app.http.services import Services
 from app.settings import Settings

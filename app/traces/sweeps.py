@@ -14,10 +14,10 @@ from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.sweeping import SweepJob
 from app.engine.wire import Reply
-from app.http.fields import Count, NamePattern, Strict, Text
+from app.http.background import LARGE, off_loop
+from app.http.field_errors import Count, NamePattern, Strict, Text
 from app.http.problems import ProblemReply
 from app.http.services import Services
-from app.http.worker_threads import LARGE, off_loop
 from app.traces.interventions import PatchFrom
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence

@@ -9,7 +9,7 @@ import pytest
 from app.assignments.schemas import MAX_QUESTIONS
 from app.rooms.schemas import MAX_NICKNAME
 from app.rooms.tally import MARK, MAX_BYTES
-from app.store.ids import KEY_LENGTH
+from app.store.documents import KEY_LENGTH
 from tests.assignments.assigning import BODY, LOOKS, PATH, made, owner, sent
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold

@@ -4,8 +4,8 @@ import re
 
 import httpx
 
-from app.lessons.plain import plain
-from app.store.ids import ID_LENGTH
+from app.lessons.markdown import plain
+from app.store.documents import ID_LENGTH
 from tests.assignments.assigning import made
 from tests.serving.problem import hold
 from tests.serving.storage import share

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.assignments.store import ASSIGNMENTS, Assignments, FullError, assignments, submissions
-from app.http.fair_shares import Shared
+from app.http.rate_limits import Shared
 from app.settings import Settings
 from app.shares.store import Shares
 from app.store.archive import read_archive, write_archive

@@ -5,7 +5,7 @@ import secrets
 
 import httpx
 
-from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH
+from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH
 from tests.collections.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made, owner
 from tests.serving.problem import hold
 from tests.serving.storage import share

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 from PIL import Image
 
-from app.store.ids import ID_LENGTH
+from app.store.documents import ID_LENGTH
 from tests.collections.collecting import BODY, made
 from tests.serving.problem import hold
 from tests.serving.storage import share

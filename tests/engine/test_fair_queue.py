@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.engine import fair_queue
-from app.engine.clients import Client
-from app.engine.fair_queue import FairQueue, Flow, Length, Waiting
+from app.engine.fair_queue import Client, FairQueue, Flow, Length, Waiting
 from tests.serving.small_engine import job
 
 

@@ -11,10 +11,18 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.clients import Budgets, Client, SpentError, asking
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
-from app.engine.fair_queue import FairQueue, Flow, Waiting, fitting
+from app.engine.fair_queue import (
+    Budgets,
+    Client,
+    FairQueue,
+    Flow,
+    SpentError,
+    Waiting,
+    asking,
+    fitting,
+)
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob

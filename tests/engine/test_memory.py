@@ -9,7 +9,7 @@ BLOCK = 40 << 20  # bytes: more than glibc takes from the heap by itself
 BLOCKS, USES = 8, 6
 CODE = """
 import resource, sys, threading
-from app.engine.memory import keep_freed
+from app.engine.engine_process import keep_freed
 
 def use():
     [bytearray(b"x") * {block} for _ in range({blocks})]

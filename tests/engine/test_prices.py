@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.engine.clients import Budgets, Client, SpentError
 from app.engine.decoding import DecodeJob
+from app.engine.fair_queue import Budgets, Client, SpentError
 from app.engine.price import lengths, price, size
 from app.engine.sweeping import SweepJob
 from model.adapters.encoder_decoder.description import attentions

@@ -21,7 +21,7 @@ from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
 from app.engine.launch import Launcher, Template, launch
 from app.engine.messages import receive, send
-from app.engine.model_parameters import ParametersJob
+from app.engine.model_listing import ParametersJob
 from app.engine.opening import Opening
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners

@@ -5,8 +5,8 @@ import asyncio
 import httpx
 import pytest
 
-from app.engine.clients import Client, asking
 from app.engine.engine import BusyError
+from app.engine.fair_queue import Client, asking
 from app.engine.schedule import NOTICED, REST, USUAL, ServiceLevel
 from tests.serving.fixtures import Serving
 from tests.serving.virtual import Class, Priced, engine_of, in_virtual_time, sentence_job

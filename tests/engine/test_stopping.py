@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.clients import Client
 from app.engine.engine import Bounds, BusyError, Engine
+from app.engine.fair_queue import Client
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
 from app.engine.worker import Batch, Worker

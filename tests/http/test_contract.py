@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from app.assets.files import Vendor
 from app.engine.catalog import Catalog
-from app.engine.clients import SpentError
 from app.engine.engine import BusyError, Engine
+from app.engine.fair_queue import SpentError
 from app.heads.indexing import Indexing
 from app.http.content_negotiation import NPZ
 from app.main import create_app

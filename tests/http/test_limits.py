@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.engine.catalog import Catalog
-from app.http import fields
+from app.http import field_errors as fields
 from app.main import create_app
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError

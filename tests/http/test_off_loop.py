@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from app.engine.wire import NUMBERS, numbers
+from app.http import background as pools
 from app.http import compress_large
-from app.http import worker_threads as pools
+from app.http.background import LARGE, SMALL, off_loop
 from app.http.caches import ByteCache
-from app.http.worker_threads import LARGE, SMALL, off_loop
 from tests.servers import PATIENCE
 from tests.serving.fixtures import Serving
 

@@ -10,9 +10,8 @@ import pytest
 
 from app.lab.schemas import LabBody
 from app.lab.service import price
-from model.lab.compute import compute
+from model.lab.compute import compute, scaling
 from model.lab.request import LabRequest
-from model.lab.scaling import scaling
 from tests.serving.fixtures import Serving
 from tests.serving.problem import JSON, hold
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from model.lab.scaling import scaling
+from model.lab.compute import scaling
 from tests.lab.by_hand import Lab
 
 

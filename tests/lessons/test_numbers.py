@@ -12,9 +12,8 @@ from app.lessons.blocks import FigureBlock
 from app.lessons.library import NUMBERS, PLACE, Lesson, fill, lessons
 from app.lessons.library import numbers as quotes
 from app.lessons.markdown import Figure
-from model.lab.compute import compute
+from model.lab.compute import WIDTHS, compute, scaling
 from model.lab.request import Steps
-from model.lab.scaling import WIDTHS, scaling
 from tests.lessons.conftest import Models
 from tests.lessons.facts import two
 from tests.lessons.make import computed, surprises

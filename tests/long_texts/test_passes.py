@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from app.engine.catalog import Catalog
-from app.engine.clients import Client, asking
 from app.engine.engine import Bounds, BusyError, Engine
+from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
 from app.engine.long_texts import LongJob, Overview, Tile
 from app.engine.pass_homes import PassHomes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.lab.scaling import SAMPLES, WIDTHS, drawn, scaling
+from model.lab.compute import SAMPLES, WIDTHS, drawn, scaling
 
 
 @pytest.mark.parametrize(("keys", "seed"), [(2, 0), (6, 1), (32, 7)])

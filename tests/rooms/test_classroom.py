@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.rooms.room import CODE_LENGTH
-from app.store.ids import ALPHABET
+from app.store.documents import ALPHABET
 from tests.rooms.room_client import LINK, STRANGER, came_from, opened
 from tests.rooms.room_client import client as client
 from tests.servers import PATIENCE

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.engine.clients import Client
+from app.engine.fair_queue import Client
 from app.http.problems import ProblemError
 from app.runs.runs import RunLimits, Runs
 from app.settings import Settings

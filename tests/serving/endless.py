@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.engine.catalog import Catalog
-from app.engine.clients import NOBODY, Client, asking
 from app.engine.engine import Bounds, Engine
+from app.engine.fair_queue import NOBODY, Client, asking
 from app.engine.runners import Runners
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace

@@ -12,7 +12,7 @@ import httpx
 from sqlalchemy import event, text
 
 from app.main import STORED
-from app.shares.share import Answer
+from app.shares.formats import Answer
 from app.shares.store import Shares
 from app.store.quota import Limits
 from app.store.storage_errors import StorageError

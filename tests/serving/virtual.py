@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.engine.clients import Client, asking
 from app.engine.engine import Bounds, BusyError, Engine
+from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.runners import Runner, Runners, Turn

@@ -19,8 +19,7 @@ from app.engine.wire import Reply
 from app.figures.states import ShareState
 from app.shares import formats
 from app.shares.creation import VIEWS
-from app.shares.formats import Upgrade
-from app.shares.share import Share
+from app.shares.formats import Share, Upgrade
 from model.adapters.encoder_decoder.description import attentions
 from tests.golden.agree import document, faults
 from tests.golden.kept import FORMATS, put, rows

@@ -13,8 +13,7 @@ import pytest
 from starlette.requests import Request
 
 from app.heads.indexing import Indexing
-from app.http.fair_shares import Shared, fair_share
-from app.http.rate_limits import client_network
+from app.http.rate_limits import Shared, client_network, fair_share
 from app.runs.runs import Runs
 from app.settings import Settings
 from app.store.expiry import keep_pruning

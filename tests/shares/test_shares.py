@@ -13,7 +13,7 @@ import pytest
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.shares.formats import FORMAT, upgraded
-from app.store.ids import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
+from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
 from app.traces.replies import ModelReply
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.servers import PATIENCE, AppServer

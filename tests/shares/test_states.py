@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from app.engine.wire import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import URN
-from app.shares.formats import FORMAT, upgrade, upgraded
-from app.shares.share import Share
+from app.shares.formats import FORMAT, Share, upgrade, upgraded
 from app.shares.store import SHARES
 from app.store.archive import read_archive, write_archive
 from tests.fuzz.known import FIELDS

@@ -12,9 +12,9 @@ import pytest
 
 from app.assignments.store import Assignments
 from app.collections.store import Collections
-from app.shares.share import Answer
+from app.shares.formats import Answer
 from app.shares.store import Shares
-from app.store.ids import new_id
+from app.store.documents import new_id
 from app.store.storage_errors import DamagedError
 from model.errors import FileError
 from tests.serving.storage import open_shares

@@ -16,7 +16,7 @@ import pytest
 from safetensors import SafetensorError
 
 from app.assets.files import Vendor
-from app.engine.clients import Client
+from app.engine.fair_queue import Client
 from app.engine.messages import receive
 from app.engine.model_listing import Listing
 from app.heads import indexing
@@ -27,7 +27,7 @@ from app.runs.kept_models import KeptModels
 from app.runs.runs import RunLimits, Runs
 from app.store.archive import write_archive
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
-from app.store.ids import new_id
+from app.store.documents import new_id
 from app.store.storage_errors import StorageError
 from model.bundle.ctranslate2_export import exported
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle

@@ -20,7 +20,7 @@ from tests.serving.storage import counts, open_shares
 WRITES = """
 import asyncio, os, signal, sys
 from sqlalchemy import event
-from app.shares.share import Answer
+from app.shares.formats import Answer
 from tests.serving.storage import open_shares
 
 async def add(store, text):
@@ -74,7 +74,7 @@ asyncio.run(main())
 # Adds shares, ten at once, until it is killed.
 FOR_EVER = """
 import asyncio, os, sys
-from app.shares.share import Answer
+from app.shares.formats import Answer
 from tests.serving.storage import open_shares
 
 async def add(store):

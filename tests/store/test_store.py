@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.engine.wire import Reply
 from app.settings import Settings
-from app.shares.share import Answer
+from app.shares.formats import Answer
 from app.store.database import MIGRATIONS, upgrade
 from app.store.store import metadata
 from tests import forks

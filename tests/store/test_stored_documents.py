@@ -14,11 +14,11 @@ from sqlalchemy.exc import StatementError
 from app.assignments.store import Assignments, assignments
 from app.collections.store import Collections
 from app.heads import indexing
-from app.http.fields import FAR
+from app.http.field_errors import FAR
 from app.rooms.room import Question, Room
 from app.rooms.schemas import Results, Truth
-from app.shares import share as stored_share
-from app.shares.share import MOST_BYTES, thawed
+from app.shares import formats as stored_share
+from app.shares.formats import MOST_BYTES, thawed
 from app.shares.store import Shares
 from app.store.documents import dumped
 from app.store.storage_errors import DamagedError
