@@ -45,11 +45,14 @@ MOVE = """async (address) => {
     return true;
 }"""
 # It is set by a timer of no wait, after the frame that shows the choice.
-ADDRESS = """async () => {
+WRITTEN = """async () => {
     const soon = () => [...(window.timersDue?.values() ?? [])].includes(0);
     for (let n = 0; n < 3 || soon(); n++) await new Promise(requestAnimationFrame);
-    return Object.fromEntries(new URLSearchParams(location.search));
+    return LINK;
 }"""
+ADDRESS = WRITTEN.replace("LINK", "Object.fromEntries(new URLSearchParams(location.search))")
+# The page's own: Playwright hears later of an address that changes without a navigation.
+QUERY = WRITTEN.replace("LINK", "location.search.slice(1)")
 # A chart's element has its picture, null where a cell shows no number.
 CHARTS = """(selector) => [...document.querySelectorAll(`${selector} .chart[data-drawn]`)]
     .filter((chart) => chart.offsetParent).map(({ picture: { matrix, cover, shade } }) => ({

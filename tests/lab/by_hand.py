@@ -1,9 +1,11 @@
 """The page of the lab: its matrices, its steps and its link."""
 
 import math
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from playwright.sync_api import Locator, Page, expect
+
+from tests.browsing.workspace import QUERY
 
 FINDING = ".lab-finding .finding"
 OWN = math.exp(1 / math.sqrt(3)) / (math.exp(1 / math.sqrt(3)) + 2)
@@ -34,4 +36,4 @@ class Lab:
 
     @property
     def link(self) -> dict[str, list[str]]:
-        return parse_qs(urlsplit(self.page.url).query)
+        return parse_qs(self.page.evaluate(QUERY))

@@ -37,7 +37,7 @@ def test_the_page_opens_on_the_first_changes_to_the_other_and_compares_them(
     expect(heads).to_have_count(8)
     workspace.find("#model").select_option("en-zh-4-heads")
     expect(heads).to_have_count(4)
-    workspace.drawn()
+    workspace.settled()
     link = workspace.link
     assert (link["source"], link["block"]) == (TEXT, "encoder")
     assert int(link["head"]) < 4

@@ -1,6 +1,6 @@
 """The zoo: models side by side on the same input, results, and a link with the whole state."""
 
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browsing.axe import violations
 from tests.browsing.legible import overflow
 from tests.browsing.watch import Watch
+from tests.browsing.workspace import QUERY
 from tests.servers import AppServer
 
 
@@ -37,7 +38,7 @@ class Zoo:
 
     @property
     def link(self) -> dict[str, str]:
-        return {key: one[0] for key, one in parse_qs(urlsplit(self.page.url).query).items()}
+        return {key: one[0] for key, one in parse_qs(self.page.evaluate(QUERY)).items()}
 
 
 @pytest.fixture
