@@ -44,6 +44,7 @@ def test_what_a_reader_changes_is_marked_and_taken_back(shared: Workspace) -> No
     shared.drawn()
     expect(shared.find("#source")).to_have_value("A dog sleeps.")
     expect(shared.find("#departed")).to_be_visible()
+    shared.settled()
 
     asked = posts(shared)
     shared.find("#return").click()
@@ -55,7 +56,7 @@ def test_what_a_reader_changes_is_marked_and_taken_back(shared: Workspace) -> No
     shared.page.go_back()
     expect(shared.find("#source")).to_have_value("A dog sleeps.")
     shared.find("#return").click()
-    shared.drawn()
+    shared.settled()
     shared.page.mouse.click(*shared.cell(2, 1))
     shared.find("#switch-head").click()
     expect(shared.find("#departed")).to_be_visible()
