@@ -1,4 +1,4 @@
-"""Work beside the requests, whose failures are logged, and work that would block the event loop.
+"""Background tasks, whose failures are logged, and threads for what would block the event loop.
 
 AnyIO's threads are for waiting (files); these few are for computing. Work that takes seconds has
 separate threads, so that work that takes milliseconds never waits behind it.

@@ -1,4 +1,4 @@
-"""Types of request fields, and the errors of fields that have another.
+"""Types of request fields, and the errors for values that do not fit them.
 
 Types are strict: no unknown field, no number in quotes, no NaN, no lone surrogate, no NUL. Errors
 have their own kinds and messages, since pydantic's would repeat the input.

@@ -1,7 +1,7 @@
 """Replies in the format that the client requests, and their description in the API reference.
 
-Replies to GET have ETags, and are 304 if the client
-already has them. HEAD is answered like GET, without the body.
+Replies to GET have ETags, and are 304 if the client already has them. HEAD is answered like GET,
+without the body.
 """
 
 import hashlib

@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError, model_validator
 
+from app.settings.base import DATA, ROOT, ZOO
+from app.settings.classroom import ReaderTextSettings, RoomSettings, TrainingSettings
 from app.settings.models import ModelSettings
 from app.settings.network import NetworkSettings
-from app.settings.places import DATA, ROOT, ZOO
-from app.settings.rooms import ReaderTextSettings, RoomSettings, TrainingSettings
 from app.settings.storage import StorageSettings
 
 __all__ = ["DATA", "PUBLIC_DEFAULTS", "ROOT", "ZOO", "Settings"]

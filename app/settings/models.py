@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.settings.places import ZOO, Part
+from app.settings.base import ZOO, Part
 
 
 class ModelSettings(Part):

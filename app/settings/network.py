@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from app.settings.places import Part
+from app.settings.base import Part
 
 
 class NetworkSettings(Part):

@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-from app.settings.places import DATA, Part
+from app.settings.base import DATA, Part
 
 # Maps the scheme people write in a URL to the driver that does not block the event loop.
 DRIVERS = {

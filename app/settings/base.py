@@ -1,4 +1,4 @@
-"""What all groups of settings have in common: the environment, and folders."""
+"""What all groups of settings share: the environment's prefix, and the project's folders."""
 
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from app.settings.places import Part
+from app.settings.base import Part
 
 
 class RoomSettings(Part):
