@@ -79,7 +79,7 @@ figures: $(DEV)  ## write the model card from the model's measurements
 	$(BIN)/python -m model measure scores
 
 links: $(DEV)  ## write the line numbers of links from the documentation to code
-	$(BIN)/python -m tests.stops
+	$(BIN)/python -m tests.code_links
 
 types: $(DEV) $(NODE_MODULES)  ## write the types of the API's requests and replies, for the page
 	$(BIN)/python -m tests.js.server_types

@@ -14,8 +14,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from app import __version__
-from app.assets.files import Vendor, vendored
-from app.assets.pages import PageFacts, problem_page
+from app.assets.static_files import Vendor, vendored
+from app.assets.templates import PageFacts, problem_page
 from app.assignments import page_routes as assignment_pages
 from app.assignments import routes as assignments
 from app.assignments.store import STORED as STORED_ASSIGNMENTS
@@ -54,7 +54,7 @@ from app.lab.schemas import MAX_BYTES
 from app.lessons import routes as lessons
 from app.long_texts import routes as long_texts
 from app.models import routes as models
-from app.pages import files, health, qr
+from app.pages import health, qr, static_routes
 from app.pages import metrics as metrics_page
 from app.pages import routes as pages
 from app.pages.health import open_readiness
@@ -241,7 +241,7 @@ PAGES = (
     head_pages.router,
     collection_pages.router,
     assignment_pages.router,
-    *(pages.router, files.router, metrics_page.router),
+    *(pages.router, static_routes.router, metrics_page.router),
 )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.assets.files import vendored
+from app.assets.static_files import vendored
 
 ROOT = Path(__file__).parents[1]
 LICENCE_FILE = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
@@ -104,7 +104,7 @@ def packages() -> list[Package]:
 
 
 def scripts() -> list[Script]:
-    """Return the libraries that `app.assets.files.vendored` serves, with the files' versions."""
+    """Return the libraries that `app.assets.static_files.vendored` serves, with versions."""
     served = vendored()
     plotly = served["plotly.min.js"].read_text()
     swagger = served["swagger-ui-bundle.js"].read_text()

@@ -10,7 +10,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from app import __version__
-from app.assets.files import vendored
+from app.assets.static_files import vendored
 from deploy.parts import ROOT, Package, Script, packages, scripts
 
 FILE = ROOT / "sbom.json"

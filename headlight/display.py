@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
-from app.handouts.file import SELECT, handout
+from app.handouts.handout_html import SELECT, handout
 from app.handouts.packing import CHARSET, in_base64
 from app.traces.replies import ModelReply
 from headlight.arrays import given

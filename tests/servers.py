@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests import forks
-from tests.forks import Forked
+from tests import forked_processes
+from tests.forked_processes import Forked
 
 ROOT = Path(__file__).parents[1]
 # Limits waits for events that always come: only a fault reaches it, on the slowest machine too.
@@ -125,7 +125,7 @@ def _start(
 ) -> subprocess.Popen[bytes] | Forked:
     """Start ``python`` with these arguments, which writes to the file ``output``."""
     if warm:
-        return forks.start(args, env=env, cwd=cwd, stdout=output, stderr=output)
+        return forked_processes.start(args, env=env, cwd=cwd, stdout=output, stderr=output)
     return subprocess.Popen(
         [sys.executable, *args],
         cwd=cwd,

@@ -37,7 +37,7 @@ ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster
 RANKS = {
     "model": (
         "errors",
-        "number_ranges",
+        "request_limits",
         "progress",
         "files",
         "text",

@@ -12,9 +12,9 @@ from fastapi.routing import iter_route_contexts
 
 from app.main import create_app
 from app.settings import Settings
+from tests.code_links import LINK, Stop, line_of, moved, renumbered, stops
 from tests.pages.test_catalog import STILTED
 from tests.servers import AppServer
-from tests.stops import LINK, Stop, line_of, moved, renumbered, stops
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))

@@ -1,7 +1,7 @@
 """No pattern, and no function, that a reader's text reaches takes more than linear time.
 
 Every compiled pattern of `app` and `model` is collected, from modules, from calls of `re` and from
-the fields of requests, and measured with texts made to hurt it (`tests/growth.py`).
+the fields of requests, and measured with texts made to hurt it (`tests/time_growth.py`).
 """
 
 import ast
@@ -17,12 +17,12 @@ import pytest
 from fastapi import FastAPI
 
 from app.heads.index_process import sentences_of
+from app.http.csv_file import csv_of
 from app.http.hosts import AllowedHosts
-from app.rooms.tally import csv_of
 from model.bundle.weights import CHECKPOINTS
 from model.text.tokens import Tokenizer, fits, normalise
 from model.text.writing_systems import Detector, fold
-from tests.growth import Case, texts_against, uses, worse_than_linear
+from tests.time_growth import Case, texts_against, uses, worse_than_linear
 
 ROOT = Path(__file__).parent.parent
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
@@ -30,7 +30,7 @@ CALLS = {f"re.{name}" for name in METHODS}
 # Read only what the project itself, or whoever trains or runs it, has written.
 OURS = (
     "app.assets.bundles",
-    "app.handouts.file",
+    "app.handouts.handout_html",
     "app.lessons",
     "app.settings",
     "model.commands",

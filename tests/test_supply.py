@@ -9,7 +9,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.assets.files import vendored
+from app.assets.static_files import vendored
 from deploy.notices import FILE, content
 from deploy.parts import Pin, packages, pins, scripts
 from deploy.sbom import bom

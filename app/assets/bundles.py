@@ -20,7 +20,7 @@ from pathlib import Path
 
 import brotli
 
-from app.assets.files import BROTLI, STATIC
+from app.assets.static_files import BROTLI, STATIC
 
 IMPORT = re.compile(r'^import (\* as \w+|\{[^}]*\}) from "(\.[^"]+)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)

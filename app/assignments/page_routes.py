@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse
 
-from app.assets.pages import render
+from app.assets.templates import render
 from app.assignments import service as assignments
 from app.http.services import Opened
 from app.lessons import service as lessons

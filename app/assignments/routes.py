@@ -13,12 +13,12 @@ from app.assignments.schemas import (
     AssignmentRequest,
     SubmissionRequest,
 )
+from app.http.csv_file import CSV
 from app.http.problems import ProblemError
 from app.http.replies import problems
 from app.http.services import Opened
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])
-CSV = "text/csv"
 bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/assignments`.")
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import orjson
 from fastapi import Request
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.assignments.schemas import (
     AnswersSummary,
     AssignmentCreated,
@@ -20,11 +20,12 @@ from app.assignments.store import Assignment, Assignments, FullError, Refusal, S
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.http.background import off_loop
+from app.http.csv_file import csv_of
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
 from app.rooms.schemas import Truth
-from app.rooms.tally import MAX_BYTES, check, csv_of, tally
+from app.rooms.tally import MAX_BYTES, check, tally
 from app.settings import Settings
 from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged

@@ -2,13 +2,13 @@
 
 from fastapi import Request
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.collections.schemas import LinkReply
 from app.figures import kinds
 from app.figures.card import sentence
 from app.figures.heatmap import still
 from app.figures.links import Asked, Link, Target, parse_link
-from app.figures.workspace import heatmap_of
+from app.figures.sentence_figures import heatmap_of
 from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError

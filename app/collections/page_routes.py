@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.assets.pages import render
+from app.assets.templates import render
 from app.collections import pages
 from app.handouts.routes import Theme, download
 from app.http.security import FOR_OTHERS

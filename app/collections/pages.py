@@ -7,7 +7,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
-from app.assets.pages import base_url, render
+from app.assets.templates import base_url, render
 from app.collections import links
 from app.collections import service as collections
 from app.collections.service import Shown
@@ -16,7 +16,7 @@ from app.figures.card import list_preview
 from app.figures.kinds import KINDS, HandoutContent, kind_of
 from app.figures.links import Link
 from app.handouts import service as handouts
-from app.handouts.file import collection_handout
+from app.handouts.handout_html import collection_handout
 from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError

@@ -9,7 +9,7 @@ import orjson
 from fastapi import Request
 from markupsafe import Markup, escape
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.collections import links
 from app.collections.schemas import (
     CollectionCreated,

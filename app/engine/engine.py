@@ -25,7 +25,7 @@ from typing import Any, Self, cast
 from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Waiting, asking
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
-from app.engine.pass_homes import PassHomes
+from app.engine.pass_locations import PassHomes
 from app.engine.price import price, size
 from app.engine.price import running as running_price
 from app.engine.runners import CrashedError, Runner, Runners, Turn

@@ -26,7 +26,7 @@ from typing import Any
 from app.engine.catalog import Catalog
 from app.engine.messages import encode, receive, send
 from app.engine.model_listing import Listing
-from app.engine.opening import Opening
+from app.engine.process_arguments import Opening
 from app.engine.worker import Outcome, Work, Worker
 from model.errors import FileError, InputError
 from model.progress import Progress, StoppedError

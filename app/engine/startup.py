@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from app.engine.launch import Launcher, launch
-from app.engine.opening import LoadCatalog, Opening
+from app.engine.process_arguments import LoadCatalog, Opening
 from app.http.log_format import logging_of
 from app.settings import Settings
 

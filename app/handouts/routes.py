@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from app.assets.languages import languages, negotiate
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.handouts import service as handouts
 from app.handouts.packing import CHARSET
 from app.http.replies import run_problems

@@ -1,4 +1,4 @@
-"""Handouts of a state or a share; see `app.handouts.file` for the file."""
+"""Handouts of a state or a share; see `app.handouts.handout_html` for the file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.figures.kinds import HandoutContent
-from app.handouts.file import SELECT, handout, lab_handout
+from app.handouts.handout_html import SELECT, handout, lab_handout
 from app.http.background import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_errors import within
@@ -19,7 +19,7 @@ from app.lab.service import freeze
 from app.long_texts.schemas import Window
 from app.long_texts.service import is_long, run_long
 from app.settings import Settings
-from app.shares.asks import Freezer, check_asks, freeze_answers
+from app.shares.additional_requests import Freezer, check_asks, freeze_answers
 from app.shares.creation import check, check_options
 from app.shares.formats import Answer, Share
 from app.shares.schemas import AnyShareState, Question, ShareRequest

@@ -15,7 +15,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from app.assets.pages import PageFacts
+from app.assets.templates import PageFacts
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.engine.model_listing import Listing

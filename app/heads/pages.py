@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from app.assets.pages import render
+from app.assets.templates import render
 from app.engine.model_listing import Listing
 from app.heads import corpora
 from app.heads.indexing import Indexing

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.heads import corpora
 from app.heads import service as heads
 from app.heads.indexing import Indexing

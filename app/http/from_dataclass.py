@@ -26,7 +26,7 @@ from pydantic import Strict as Strictly
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from app.http.field_errors import Strict, Whole
-from model.number_ranges import interval
+from model.request_limits import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)
 # The contents of fields of these types are checked where they are used.

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
-from app.figures.states import unreadable
+from app.figures.sentence_states import unreadable
 from app.http.background import LARGE, off_loop
 from app.http.services import Services
 from app.lab.schemas import LabShareState

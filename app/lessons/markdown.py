@@ -18,7 +18,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from app.assets.files import STATIC
+from app.assets.static_files import STATIC
 from app.lessons.blocks import FigureBlock, PredictBlock, is_block, is_notes, parse_block
 from app.lessons.formulas import SYMBOLS, Symbol, formula
 

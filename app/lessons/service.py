@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from app.assets.languages import languages, negotiate
-from app.assets.pages import render
+from app.assets.templates import render
 from app.figures import kinds
 from app.http.problems import ProblemError
 from app.http.services import Services

@@ -12,7 +12,7 @@ from app.http.field_errors import Whole
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
 from app.http.services import Opened
-from app.models.history import ExampleReply, LearningReply
+from app.models.training_history import ExampleReply, LearningReply
 from app.runs.kept_models import KeptModels
 from app.settings import Settings
 from app.traces.replies import ListedModelReply, ParametersReply

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from app.assets.pages import render
+from app.assets.templates import render
 from app.http.background import off_loop
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.services import Opened

@@ -9,12 +9,13 @@ from typing import Any
 import orjson
 
 from app.http.background import off_loop
+from app.http.csv_file import csv_of
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
 from app.rooms.schemas import ROUNDING, Entry, Stage, Truth
-from app.rooms.tally import MAX_BYTES, check, csv_of, tally
+from app.rooms.tally import MAX_BYTES, check, tally
 from app.store.documents import dumped
 from model.errors import Excess, InputError
 

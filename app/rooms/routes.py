@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.sse import EventSourceResponse
 
+from app.http.csv_file import CSV
 from app.http.problems import ProblemError
 from app.http.replies import problems
 from app.http.services import Opened
@@ -34,7 +35,6 @@ from app.rooms.schemas import (
 )
 
 router = APIRouter(prefix="/rooms", tags=["rooms"])
-CSV = "text/csv"
 bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/rooms`.")
 
 Code = Annotated[str, Path(max_length=64, description="From the reply to `POST /api/rooms`.")]

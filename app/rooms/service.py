@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from app.assets.pages import base_url, render
 from app.assets.qr import qr_code
+from app.assets.templates import base_url, render
 from app.collections import pages as collection_pages
 from app.http.background import off_loop
 from app.http.problems import ProblemError

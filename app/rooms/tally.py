@@ -2,15 +2,11 @@
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
 field, or the shares of a whole. Its numbers are bounded (`FAR` in `app.http.field_errors`), so that
-no sum of them overflows; what is sent to every member is bounded as well. A spreadsheet gets the
-answers as a CSV file.
+no sum of them overflows; what is sent to every member is bounded as well.
 """
 
-import csv
-import io
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from math import fsum
 
 from app.http.field_errors import FAR
@@ -116,26 +112,3 @@ def _nearest_first(rows: Sequence[Sequence[float]], truth: Sequence[float]) -> l
         step = (len(ordered) - 1) / max(1, max_rows - 1)
         ordered = [ordered[round(n * step)] for n in range(max_rows)]
     return [[round(number, DIGITS) for number in row] for row in ordered]
-
-
-MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
-# A spreadsheet interprets a cell that begins like this as a formula.
-FORMULA = "=+-@\t\r\n＝＋－＠"
-NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-
-
-def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV. No cell is a formula."""
-    file = io.StringIO()
-    file.write(MARK)
-    writer = csv.writer(file)
-    writer.writerow(header)
-    writer.writerows([_safe(cell) for cell in row] for row in rows)
-    return file.getvalue()
-
-
-def _safe(cell: object) -> object:
-    """Return a cell that a spreadsheet shows as text instead of running it as a formula."""
-    if not isinstance(cell, str) or all(map(NUMBER.fullmatch, cell.split(" "))):
-        return cell
-    return f"'{cell}" if cell.startswith(tuple(FORMULA)) else cell

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.engine.model_listing import Listing
 from app.http.field_errors import Whole
 from app.http.replies import (

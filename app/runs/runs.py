@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from app.assets.pages import PageFacts
+from app.assets.templates import PageFacts
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
 from app.engine.launch import start

@@ -15,8 +15,8 @@ from app.engine.wire import Reply
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind, HandoutContent
 from app.figures.links import Link
-from app.figures.states import NUMBERS
-from app.figures.workspace import heatmap_of, over
+from app.figures.sentence_figures import heatmap_of, over
+from app.figures.sentence_states import NUMBERS
 from app.http.field_errors import excess, rule
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -28,7 +28,7 @@ from app.settings import Settings
 from model.errors import InputError
 from model.live_training.events import trace_path
 from model.live_training.options import LiveOptions, tasks_offered
-from model.number_ranges import intervals
+from model.request_limits import intervals
 
 STEP = re.compile(r"\d{1,9}")
 KEEP = 10_000.0  # cost of keeping a model, in units of work: opening it takes half a second

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from app.engine.engine_process import Ended, Run, opened, plain
 from app.engine.messages import encode
-from app.engine.opening import Opening
+from app.engine.process_arguments import Opening
 from app.engine.worker import Line, Outcome, Worker
 
 STREAM_SECONDS = 120.0  # how long an unread stream stays open; later it is restarted

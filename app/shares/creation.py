@@ -21,7 +21,7 @@ from app.engine.engine import BusyError
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD, Reply
-from app.figures.states import Looking, SentenceState
+from app.figures.sentence_states import Looking, SentenceState
 from app.http.background import LARGE, off_loop
 from app.http.field_errors import within
 from app.http.services import Services
@@ -30,7 +30,7 @@ from app.lab.service import freeze
 from app.long_texts.service import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats
-from app.shares.asks import Freezer, check_asks, freeze_answers, other_models
+from app.shares.additional_requests import Freezer, check_asks, freeze_answers, other_models
 from app.shares.formats import Answer
 from app.shares.schemas import ShareRequest
 from app.shares.service import thaw

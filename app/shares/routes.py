@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Request, Response
 
-from app.assets.pages import base_url
+from app.assets.templates import base_url
 from app.http.field_errors import Whole
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
@@ -17,7 +17,7 @@ from app.http.replies import (
 )
 from app.http.services import Opened
 from app.http.streaming import while_present
-from app.models.history import ExampleReply
+from app.models.training_history import ExampleReply
 from app.shares import creation as share_creation
 from app.shares import service as sharing
 from app.shares.schemas import ShareCreated, ShareReply, ShareRequest

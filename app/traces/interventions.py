@@ -11,7 +11,7 @@ from pydantic import Strict as Strictly
 from app.http.field_errors import Count, Name, Strict, Text, Whole, union_tag
 from app.http.from_dataclass import Within, fields_of
 from model.adapters.requests.request import Decode, Patch, Receiver, Request, Step, TokenOf
-from model.number_ranges import Factor, Probability, Seed, Temperature, Value
+from model.request_limits import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
-from app.engine.sweeping import SweepJob
+from app.engine.sweep_stream import SweepJob
 from app.engine.wire import Reply
 from app.http.background import LARGE, off_loop
 from app.http.field_errors import Count, NamePattern, Strict, Text

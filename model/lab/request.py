@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Interval
 
 from model.errors import Excess, InputError
-from model.number_ranges import Probability
+from model.request_limits import Probability
 
 SIDE = 64  # rows or columns of a matrix
 LARGEST = 1_000_000.0

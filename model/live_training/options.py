@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Interval
 
 from model.errors import InputError
-from model.number_ranges import Seed
+from model.request_limits import Seed
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 from model.zoo.registry import TASKS, tokenizer_of

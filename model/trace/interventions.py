@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.number_ranges import Probability
+from model.request_limits import Probability
 from model.trace.attentions import Attentions, read_whole
 
 # Tensors whose last axis is features, hidden units or channels, and that later values are computed

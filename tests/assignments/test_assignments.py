@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from app.assignments.schemas import MAX_QUESTIONS
+from app.http.csv_file import MARK
 from app.rooms.schemas import MAX_NICKNAME
-from app.rooms.tally import MARK, MAX_BYTES
+from app.rooms.tally import MAX_BYTES
 from app.store.documents import KEY_LENGTH
 from tests.assignments.assigning import BODY, LOOKS, PATH, made, owner, sent
 from tests.serving.fixtures import Serving

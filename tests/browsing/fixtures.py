@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
 
 from tests.browsing.chromium import ARGS, SHELL
-from tests.browsing.keeping import VIEWPORT, Keeper
-from tests.browsing.settling import observe
+from tests.browsing.page_settles import observe
+from tests.browsing.shared_page import VIEWPORT, Keeper
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
 from tests.lessons.lesson_reader import Reader

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browsing.settling import observe, settle
+from tests.browsing.page_settles import observe, settle
 
 DRAWN = """() => document.documentElement?.dataset.status === "ready"
     && document.querySelector("#view [data-drawn]")"""

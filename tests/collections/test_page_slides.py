@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browsing.legible import overflow
-from tests.browsing.settling import settle
+from tests.browsing.page_settles import settle
 from tests.collections.collecting_page import collection
 from tests.collections.test_page_collections import SENTENCE
 from tests.rooms.classroom_page import code_of, reader

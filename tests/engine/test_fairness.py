@@ -25,7 +25,7 @@ from app.engine.fair_queue import (
 )
 from app.engine.price import price
 from app.engine.runners import Runners
-from app.engine.sweeping import SweepJob
+from app.engine.sweep_stream import SweepJob
 from app.http.caches import ByteCache
 from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention

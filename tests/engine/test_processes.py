@@ -22,7 +22,7 @@ from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
 from app.engine.launch import Launcher, Template, launch
 from app.engine.messages import receive, send
 from app.engine.model_listing import ParametersJob
-from app.engine.opening import Opening
+from app.engine.process_arguments import Opening
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.worker import Batch

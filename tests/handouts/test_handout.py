@@ -17,7 +17,7 @@ from app.assets.languages import languages
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handouts import service as handouts
-from app.handouts.file import FEW, MANY
+from app.handouts.handout_html import FEW, MANY
 from app.handouts.packing import script
 from headlight import show
 from model.adapters.requests.request import Request
@@ -181,7 +181,7 @@ async def test_it_has_the_replies_that_its_views_draw(
         made = (await client.post("/api/shares", json=body)).json()
         page = (await client.get(f"/s/{made['id']}/handout.html")).text
     else:
-        monkeypatch.setattr("app.shares.asks.whole_sweep", None)  # not even run
+        monkeypatch.setattr("app.shares.additional_requests.whole_sweep", None)  # not even run
         page = (await client.post("/api/handout", json=body)).text
     share = Reply.metadata(trace_in(page))["share"]
     assert share["asks"] == [{"trace": DOG}, {"trace": residual}], "what its views draw"

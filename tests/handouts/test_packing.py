@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from app.assets.bundles import PAGES, script
 from app.assets.languages import messages
 from app.engine.wire import Reply
-from app.handouts import file as handout_file
-from app.handouts.file import translated
+from app.handouts import handout_html
+from app.handouts.handout_html import translated
 from app.handouts.packing import CHARSET, coded, decoded, in_base64, planes
 
 
@@ -83,7 +83,7 @@ def test_only_messages_are_translated(
     code: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = {"{n} heads": "{n} 个头", 'a–"b"': '甲\n"乙"', "one": ["一", "几"]}
-    monkeypatch.setattr(handout_file, "messages", lambda _: known)
+    monkeypatch.setattr(handout_html, "messages", lambda _: known)
     assert translated(code, "zh") == expected
 
 

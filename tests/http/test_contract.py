@@ -14,7 +14,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from app.assets.files import Vendor
+from app.assets.static_files import Vendor
 from app.engine.catalog import Catalog
 from app.engine.engine import BusyError, Engine
 from app.engine.fair_queue import SpentError

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.links import Link
-from app.figures.states import ShareState, looking, running
+from app.figures.sentence_states import ShareState, looking, running
 from app.lab.links import by_hand
 from app.lessons.blocks import PredictBlock
 from model import Intervention, Request, Trace

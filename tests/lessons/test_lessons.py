@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.figures.links import Link
-from app.figures.states import looking
+from app.figures.sentence_states import looking
 from app.lab.links import by_hand
 from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.library import LESSONS, Lesson, lessons

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from tests.browsing.settling import settle
+from tests.browsing.page_settles import settle
 from tests.browsing.workspace import Workspace
 from tests.model.tiny_huggingface import GROUPED, TINY, build
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Request, Route, expect
 
-from tests.browsing.settling import settle
+from tests.browsing.page_settles import settle
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
 from tests.long_texts.reading import HEAD, LAYER, LIMIT, SHARP, TEXT, opened, window

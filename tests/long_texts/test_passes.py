@@ -15,7 +15,7 @@ from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
 from app.engine.long_texts import LongJob, Overview, Tile
-from app.engine.pass_homes import PassHomes
+from app.engine.pass_locations import PassHomes
 from app.engine.passes import Passes
 from app.engine.runners import Runners, Threads
 from app.http.content_negotiation import JSON

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import uvicorn
 
-from app.assets.files import Vendor
+from app.assets.static_files import Vendor
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.main import create_app

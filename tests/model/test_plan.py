@@ -18,7 +18,7 @@ from model.train.events import Event, Finished, Look, Snapshot, Started, Step, T
 from model.train.plan import PLAN_OPTIONS, TrainingData, TrainingOptions, TrainingPlan, read_plan
 from model.train.run import kernel_for, train
 from model.transformer.config import ModelConfig
-from tests import forks
+from tests import forked_processes
 
 
 def planned(folder: Path, data: list[str]) -> TrainingPlan:
@@ -197,7 +197,7 @@ def test_a_killed_run_resumes_identically(
     """A SIGKILL within an epoch, between two saved states, gives the same weights bit for bit."""
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(plan.to_json()))
-    killed = forks.run(["-c", KILLED_AT_5, str(file)])
+    killed = forked_processes.run(["-c", KILLED_AT_5, str(file)])
     assert killed.returncode == -signal.SIGKILL
     assert not (plan.folder / "bundle").exists()
     [started] = [event for event in train(plan) if isinstance(event, Started)]

@@ -15,7 +15,7 @@ from model.recipe import DONE, digest, read_recipe, run_recipe
 from model.train.data import read_back
 from model.train.events import Event, Look, StageBegun, StageDone
 from model.train.prepare import RefusedError
-from tests import forks
+from tests import forked_processes
 from tests.model.counting import SHAPE
 
 SECOND_EDITION = Path("experiments/second-edition.toml")
@@ -104,8 +104,10 @@ def whole(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
 
 def killed_at(place: Path, line: list[str]) -> None:
     """Run a command in its own process and kill it once `place` exists."""
-    with forks.open_memory() as said:
-        process = forks.start(["-m", "model", *line], stdout=said.fileno(), stderr=said.fileno())
+    with forked_processes.open_memory() as said:
+        process = forked_processes.start(
+            ["-m", "model", *line], stdout=said.fileno(), stderr=said.fileno()
+        )
         while not place.exists():
             assert process.poll() is None, said.seek(0) or said.read()
             time.sleep(0.02)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { glosses } from "../../static/js/opening/pairing.js";
+import { glosses } from "../../static/js/opening/word-pairing.js";
 import { token } from "../js/trace.js";
 
 /** @param {string[]} source @param {string[]} target @param {number[]} weights */

@@ -9,7 +9,7 @@ from tests.browsing import api
 from tests.browsing.api import client
 from tests.browsing.axe import violations
 from tests.browsing.legible import overflow
-from tests.browsing.settling import PLAYING
+from tests.browsing.page_settles import PLAYING
 from tests.browsing.workspace import Workspace
 
 SAYS = "#opening-says"

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 import headlight
-from app.assets.files import Vendor
+from app.assets.static_files import Vendor
 from app.engine.wire import Reply
 from headlight import Request, Shown
 from tests.handouts.test_handout import trace_in

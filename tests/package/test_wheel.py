@@ -86,7 +86,7 @@ model = headlight.load("en-zh")
 trace = model.trace("Hello")
 print(trace["encoder.0.self.weights"].shape[0])
 print(headlight.show(model, "Hello").save("hello.html"))
-from headlight.app.assets.files import Vendor
+from headlight.app.assets.static_files import Vendor
 Vendor.compress = lambda _: None  # it takes longer than all else
 with headlight.serve(model) as page:
     print(json.load(urllib.request.urlopen(page.url + "/api/health"))["models"])

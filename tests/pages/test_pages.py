@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from app.assets import languages
 from app.assets.bundles import bundle
-from app.assets.files import FOREVER, Vendor, digest_of, find_static, vendored
-from app.assets.pages import static_digest
+from app.assets.static_files import FOREVER, Vendor, digest_of, find_static, vendored
+from app.assets.templates import static_digest
 from tests.serving.fixtures import Serving
 
 PO = """

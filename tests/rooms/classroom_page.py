@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browsing.settling import observe
+from tests.browsing.page_settles import observe
 from tests.servers import AppServer
 
 LINK = "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.http.csv_file import MARK
 from app.rooms.schemas import Truth
-from app.rooms.tally import MARK, MAX_GIVEN, check, tally
+from app.rooms.tally import MAX_GIVEN, check, tally
 from tests.rooms.room_client import client as client
 from tests.rooms.room_client import opened
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browsing.axe import violations
 from tests.browsing.legible import overflow
-from tests.browsing.settling import settle
+from tests.browsing.page_settles import settle
 from tests.rooms.classroom_page import LINK, from_menu, present, reader
 from tests.servers import AppServer
 

@@ -8,9 +8,9 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.browsing.api import client
 from tests.browsing.axe import violations
-from tests.browsing.cable import Cable
 from tests.browsing.fixtures import PATIENCE_MS
-from tests.browsing.settling import settle
+from tests.browsing.network_cut import Cable
+from tests.browsing.page_settles import settle
 from tests.browsing.watch import Watch
 from tests.servers import AppServer, running_app
 

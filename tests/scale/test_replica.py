@@ -15,7 +15,7 @@ from app.engine.engine_process import Ended, EngineError, Run
 from app.engine.jobs import Encoding, StreamJob
 from app.engine.long_texts import LongJob, Tile
 from app.engine.messages import encode
-from app.engine.opening import Opening
+from app.engine.process_arguments import Opening
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.http.content_negotiation import SAFETENSORS
 from app.scale.replica import STREAM_SECONDS, Replica

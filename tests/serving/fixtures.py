@@ -13,7 +13,7 @@ import pytest
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
-from app.assets.files import Vendor, vendored
+from app.assets.static_files import Vendor, vendored
 from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings

@@ -105,7 +105,7 @@ async def test_links_use_an_address_that_others_can_reach(
     listens: str,
     told: str,
 ) -> None:
-    monkeypatch.setattr("app.assets.pages.lan_address", lambda: "192.0.2.7")
+    monkeypatch.setattr("app.assets.templates.lan_address", lambda: "192.0.2.7")
     async with serving(host=listens) as served:
         transport = served._transport
         assert isinstance(transport, httpx.ASGITransport)

@@ -22,7 +22,7 @@ from app.store import archive_file
 from app.store.archive import Counted, read_archive, write_archive
 from app.store.quota import Limits
 from model.errors import FileError
-from tests import forks
+from tests import forked_processes
 from tests.golden.kept import FORMATS, put, rows
 from tests.servers import PATIENCE, AppServer, own_environment
 from tests.serving.fixtures import Serving
@@ -38,7 +38,7 @@ def command(folder: Path, *arguments: object, **settings: str) -> tuple[int, str
     own = {"HEADLIGHT_DATA_DIR": str(folder)}
     own |= {f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()}
     args = ["-m", "app", "shares", *map(str, arguments)]
-    ended = forks.run(args, env=own_environment() | own)
+    ended = forked_processes.run(args, env=own_environment() | own)
     return ended.returncode, ended.stdout.strip(), ended.stderr.strip()
 
 

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from app.engine.wire import Reply
-from app.figures.states import ShareState
+from app.figures.sentence_states import ShareState
 from app.shares import formats
 from app.shares.creation import VIEWS
 from app.shares.formats import Share, Upgrade

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from safetensors import SafetensorError
 
-from app.assets.files import Vendor
+from app.assets.static_files import Vendor
 from app.engine.fair_queue import Client
 from app.engine.messages import receive
 from app.engine.model_listing import Listing

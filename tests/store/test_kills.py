@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import forks
+from tests import forked_processes
 from tests.golden.kept import put, rows
 from tests.serving.storage import counts, open_shares
 
@@ -93,7 +93,7 @@ asyncio.run(main())
 
 def run(script: str, *arguments: object) -> list[str]:
     """Run a script that kills itself or ends; return its output."""
-    ended = forks.run(["-c", script, *map(str, arguments)])
+    ended = forked_processes.run(["-c", script, *map(str, arguments)])
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr[-1_000:]
     return ended.stdout.split()
 
@@ -134,7 +134,7 @@ async def test_acknowledged_shares_survive_kills_under_load(tmp_path: Path, seed
     file = tmp_path / "headlight.db"
     reading, writing = os.pipe()
     args = ["-c", FOR_EVER, f"sqlite+aiosqlite:///{file}"]
-    writer = forks.start(args, stdout=writing, stderr=2)
+    writer = forked_processes.start(args, stdout=writing, stderr=2)
     os.close(writing)
     with os.fdopen(reading) as told:
         said = [told.readline().strip() for _ in range(5)]

@@ -22,7 +22,7 @@ from app.settings import Settings
 from app.shares.formats import Answer
 from app.store.database import MIGRATIONS, upgrade
 from app.store.store import metadata
-from tests import forks
+from tests import forked_processes
 from tests.golden.kept import FORMATS, put, rows
 from tests.servers import PATIENCE
 from tests.serving.storage import open_shares
@@ -53,9 +53,11 @@ def url(request: pytest.FixtureRequest, postgres: Callable[[str], str], tmp_path
 
 
 def test_servers_that_start_together_migrate_once(url: str) -> None:
-    with forks.open_memory() as said:
+    with forked_processes.open_memory() as said:
         file = said.fileno()
-        starts = [forks.start(["-c", OPEN, url], stdout=file, stderr=file) for _ in range(3)]
+        starts = [
+            forked_processes.start(["-c", OPEN, url], stdout=file, stderr=file) for _ in range(3)
+        ]
         statuses = [start.wait(timeout=PATIENCE) for start in starts]
         said.seek(0)
         assert statuses == [0, 0, 0], said.read()

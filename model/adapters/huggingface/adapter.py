@@ -12,13 +12,19 @@ import torch
 from torch import Tensor, nn
 
 from model.adapters.huggingface.attention import shared_copy
+from model.adapters.huggingface.batch_rows import (
+    LONG,
+    RequestRow,
+    RowMaker,
+    mixes_positions,
+    validate,
+)
 from model.adapters.huggingface.decoding import Decoder, OneTextOutput
 from model.adapters.huggingface.explaining import InsideTensors
 from model.adapters.huggingface.forward import Forward, LongForward
 from model.adapters.huggingface.opening import OpenedModel, open_folder, vocabulary
 from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
-from model.adapters.huggingface.rows import LONG, RequestRow, RowMaker, mixes_positions, validate
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind

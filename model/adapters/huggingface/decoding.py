@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
+from model.adapters.huggingface.batch_rows import RequestRow, RowMaker
 from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.rows import RequestRow, RowMaker
 from model.adapters.requests.decoding import DecodedIds, Ids, search_steps
 from model.adapters.requests.trace import Output, scored
 from model.decode.hypotheses import SearchStep

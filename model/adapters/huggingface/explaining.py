@@ -16,15 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import (
-    FFN,
-    Anatomy,
-    ModuleCall,
-    Term,
-    anatomies,
-    close,
-    norm_of,
-)
+from model.adapters.huggingface.batch_rows import RequestRow
 from model.adapters.huggingface.forward import Encoded, Forward
 from model.adapters.huggingface.parameters import (
     OFFSETS,
@@ -38,8 +30,16 @@ from model.adapters.huggingface.parameters import (
 )
 from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.projections import Projection, Projections, Rotation
-from model.adapters.huggingface.rows import RequestRow
 from model.adapters.huggingface.stream_hooks import install_hooks, names_of
+from model.adapters.huggingface.stream_modules import (
+    FFN,
+    Anatomy,
+    ModuleCall,
+    Term,
+    anatomies,
+    close,
+    norm_of,
+)
 from model.adapters.requests.model_info import ModelInfo
 from model.explain import contrast, logit_lens, score_terms
 from model.explain.attribution import SourceRun, attribute

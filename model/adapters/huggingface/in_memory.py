@@ -26,7 +26,6 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.adapter import HuggingFace
-from model.adapters.huggingface.anatomy import anatomies
 from model.adapters.huggingface.attention import (
     IMPLEMENTATION,
     configs,
@@ -43,6 +42,7 @@ from model.adapters.huggingface.stream_hooks import (
     names_of,
     stream_hooks,
 )
+from model.adapters.huggingface.stream_modules import anatomies
 from model.trace.record import (
     Hook,
     Keep,

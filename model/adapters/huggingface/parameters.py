@@ -26,15 +26,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import (
-    FFN,
-    Anatomy,
-    ModuleCall,
-    Term,
-    close,
-    linear,
-    norm_of,
-)
 from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.projections import (
     Projections,
@@ -42,6 +33,15 @@ from model.adapters.huggingface.projections import (
     gain_of,
     projections_of,
     rotations,
+)
+from model.adapters.huggingface.stream_modules import (
+    FFN,
+    Anatomy,
+    ModuleCall,
+    Term,
+    close,
+    linear,
+    norm_of,
 )
 from model.trace.attentions import LATENT, LINEAR, SELF, UNKNOWN, AttentionInfo, NetworkInfo
 from model.trace.tensor_tap import CHANNEL, FEATURE, HEAD, HIDDEN, IN, OUT, NamedTensor

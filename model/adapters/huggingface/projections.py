@@ -27,8 +27,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.anatomy import ModuleCall, close, linear, norm_of
 from model.adapters.huggingface.attention import Call
+from model.adapters.huggingface.stream_modules import ModuleCall, close, linear, norm_of
 from model.explain.stream import Norm
 
 FREQUENCIES, SCALE = "inv_freq", "attention_scaling"

@@ -17,8 +17,8 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.huggingface.anatomy import Anatomy, Term
 from model.adapters.huggingface.attention import running
+from model.adapters.huggingface.stream_modules import Anatomy, Term
 from model.explain.stream import PROJECTED
 from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap
 

@@ -21,7 +21,7 @@ from typing import (
 from annotated_types import Interval
 
 from model.errors import Excess, InputError
-from model.number_ranges import Factor, Probability, Seed, Temperature
+from model.request_limits import Factor, Probability, Seed, Temperature
 from model.trace.interventions import Intervention, OtherRun
 from model.trace.tensor_names import ATTRIBUTIONS
 

@@ -26,7 +26,7 @@ from model.explain import contrast, score_terms
 from model.explain.attribution import LONGEST
 from model.explain.contrast import CONTRAST
 from model.explain.logit_lens import LOGIT
-from model.number_ranges import Factor, Seed, Temperature, Value, interval, intervals
+from model.request_limits import Factor, Seed, Temperature, Value, interval, intervals
 from model.text.tokens import Token, fits
 from model.trace.attentions import AttentionInfo, Attentions, by_place, text_of_rows
 from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of

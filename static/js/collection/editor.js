@@ -14,7 +14,7 @@ import { createItemList } from "./item-list.js";
 
 /** @import { Child } from "../lib/render.js" */
 /** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
-/** @import { Document } from "../core/wire/subject-requests.js" */
+/** @import { Document } from "../core/wire/page-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /**

@@ -1,6 +1,6 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
-import { pictureOf } from "../core/wire/subject-requests.js";
+import { pictureOf } from "../core/wire/page-requests.js";
 import { el } from "../lib/render.js";
 import { moveItem } from "../core/store/kept-collections.js";
 

@@ -5,7 +5,7 @@ import { request } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
-import { attentionSentence, createPairing, openingNeeds, openingOf } from "../opening/pairing.js";
+import { attentionSentence, createPairing, openingNeeds, openingOf } from "../opening/word-pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";
 import { format, mergeStates, parse } from "../core/store/link.js";
@@ -36,7 +36,7 @@ export async function pairingFigure(services, element) {
   let word = opened && WORD.test(opened) ? Number(opened) : null;
   const asker = createAsker();
   const failed = problemLine(page, () => void ask());
-  /** @type {import("../opening/pairing.js").Opening | null} */
+  /** @type {import("../opening/word-pairing.js").Opening | null} */
   let opening = null;
   const { form, field } = createSentence(page, state.source, (typed) => {
     read(typed, null);

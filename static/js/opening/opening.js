@@ -8,10 +8,10 @@ import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { attentionSentence, createPairing, hasOpening, openingOf } from "./pairing.js";
+import { attentionSentence, createPairing, hasOpening, openingOf } from "./word-pairing.js";
 
 /** @import { PageServices } from "../workspace/main-figure.js" */
-/** @import { Opening } from "./pairing.js" */
+/** @import { Opening } from "./word-pairing.js" */
 
 /**
  * Whether the reader has visited before; if so, the workspace opens at once. `first-paint.js` reads

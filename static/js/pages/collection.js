@@ -2,7 +2,7 @@
 
 import { createShortLink } from "../core/page/short-link.js";
 import { explainTerms } from "../core/page/glossary.js";
-import { takeHandover } from "../room/handover.js";
+import { takeHandover } from "../room/speaker-link.js";
 import { createApi } from "../core/wire/api.js";
 import { failure, Problem } from "../core/wire/problem.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";

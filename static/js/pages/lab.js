@@ -1,7 +1,7 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
 import { bindSharePanel, dateText } from "../share/share-panel.js";
-import { takeHandover } from "../room/handover.js";
+import { takeHandover } from "../room/speaker-link.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { isExploring } from "../room/room-storage.js";

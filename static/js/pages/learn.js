@@ -3,7 +3,7 @@
  */
 
 import { explainTerms } from "../core/page/glossary.js";
-import { takeHandover } from "../room/handover.js";
+import { takeHandover } from "../room/speaker-link.js";
 import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";

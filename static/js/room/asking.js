@@ -11,7 +11,7 @@ import { createQuestionPanel } from "./question.js";
 import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
 /** @import { QuestionReply, RoomCreated, AnswerReply } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/page-requests.js" */
 
 // The form of a question of the teacher's own, whose answer is a number.
 
@@ -111,7 +111,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     else show(null), drawn();
   }
 
-  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
+  /** @param {import("../core/wire/page-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
   const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });

@@ -10,13 +10,13 @@ import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barContent, button, createCodeDialog } from "./bar.js";
-import { createHandoverDialog, inOwnLanguage } from "./handover.js";
+import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
 import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState, RoomAccess } from "../core/wire/subject-requests.js" */
+/** @import { RoomState, RoomAccess } from "../core/wire/page-requests.js" */
 
 // What a presenter's page sends, and what it asks for again and again.
 
@@ -30,7 +30,7 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => RoomAccess | null} room  null: nothing is sent at present
  * @param {import("./room.js").Presentable} presented
- * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} onReply
+ * @param {(reply: Problem | import("../core/wire/page-requests.js").RoomState) => void} onReply
  */
 function createScreenSender(api, room, presented, onReply) {
   let sent = "";
@@ -103,7 +103,7 @@ function createCounting(api, room, hear) {
 /**
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./room.js").Presentable} presented
- * @param {import("../core/wire/subject-requests.js").RoomAccess} access
+ * @param {import("../core/wire/page-requests.js").RoomAccess} access
  * @param {object} how
  * @param {boolean} how.resumes  whether the room was open before this page was loaded
  * @param {() => void} how.changed

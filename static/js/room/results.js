@@ -49,7 +49,7 @@ const FEW = 8;
 
 /**
  * One line for each vote.
- * @param {Translate} t @param {Votes} votes @param {import("../core/wire/subject-requests.js").Entry} [entry]
+ * @param {Translate} t @param {Votes} votes @param {import("../core/wire/page-requests.js").Entry} [entry]
  */
 export function voteSummary(t, { first, second }, entry = "choice") {
   const agree = (/** @type {number} */ right) => (entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
@@ -78,7 +78,7 @@ export function voteTable(t, choices, { first, second }) {
 /**
  * The answers one by one: both votes on choices, and drawn rows beside the model's.
  * @param {Translate} t
- * @param {import("../core/wire/subject-requests.js").Entry} entry
+ * @param {import("../core/wire/page-requests.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} bothVotes
  * @param {number[]} [truth]  the model's row
@@ -96,7 +96,7 @@ const numbersIn = ({ first, second }) =>
 
 /**
  * The answers of a class as the prediction shows them: for numbers their mean, as one answer.
- * @param {import("../core/wire/subject-requests.js").Entry} entry
+ * @param {import("../core/wire/page-requests.js").Entry} entry
  * @param {Results} results
  * @returns {string[][]}
  */

@@ -10,7 +10,7 @@ import { createAnswering } from "./question.js";
 import { isExploring, memberToken, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/page-requests.js" */
 /**
  * A question as a room is asked it: plain data. `scene` is the id of a lesson's question, which a
  * page with that lesson words itself; `words` are for all others.
@@ -35,8 +35,8 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {(scene: string) => {words: Node[], why: Node[]} | null} [wording]  a question of this
  *   page in the reader's language, and what can be learnt from its answer; null: it is of another
  * @property {(source: string) => void} [run]  run a sentence
- * @property {() => import("../core/wire/subject-requests.js").Pointer | null} [pointer]  what the reader points at
- * @property {(pointer: import("../core/wire/subject-requests.js").Pointer | null) => void} [point]
+ * @property {() => import("../core/wire/page-requests.js").Pointer | null} [pointer]  what the reader points at
+ * @property {(pointer: import("../core/wire/page-requests.js").Pointer | null) => void} [point]
  * @property {(listener: () => void) => void} [onPoint]
  */
 

@@ -5,7 +5,7 @@ import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
 import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
-import { assignments, collections, headSurveys, rooms, trainingRuns } from "./subject-requests.js";
+import { assignments, collections, headSurveys, rooms, trainingRuns } from "./page-requests.js";
 import { sharedData } from "./shared-data.js";
 import { readSafetensors } from "./wire.js";
 

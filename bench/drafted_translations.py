@@ -1,4 +1,4 @@
-"""`python -m bench.drafts FILE…`: compare drafted and decoded translations, sentence by sentence.
+"""`python -m bench.drafted_translations FILE…`: drafted and decoded translations, by sentence.
 
 Files are parallel text in the format for training (`docs/training.md`). Both columns are
 translated, each into the other's language. The table shows how many translations and numbers
@@ -64,7 +64,9 @@ class Found:
 
 def main() -> None:
     """Measure for each batch size and print a row of a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m bench.drafts", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.drafted_translations", description=__doc__
+    )
     parser.add_argument("files", type=Path, nargs="+", help="TSV files, .gz or not")
     parser.add_argument("--sentences", type=int, default=1000, help="per batch size (1000)")
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 32])

@@ -1,4 +1,4 @@
-"""`python -m bench.served`: throughput of this checkout, another one, and a Gradio app.
+"""`python -m bench.throughput`: throughput of this checkout, another one, and a Gradio app.
 
 Each server runs alone, with the same number of clients over loopback, which send a new sentence as
 soon as the previous one is answered. The result is a ratio.
@@ -97,7 +97,7 @@ async def measure(against: Path | None, python: str | None, clients: int, second
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m bench.served", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.throughput", description=__doc__)
     parser.add_argument("--against", type=Path, help="the root of another checkout")
     parser.add_argument("--gradio", metavar="PYTHON", help="an interpreter that has Gradio")
     parser.add_argument("--clients", type=int, default=32)

@@ -1,12 +1,12 @@
 """The cost of seeing: a text to all its weights, q, k and v as bytes, over the plain forward pass.
 
-    python -m bench.seeing data/models/smollm2 data/models/minilm
+    python -m bench.trace_cost data/models/smollm2 data/models/minilm
 
 The bytes are the pieces of a safetensors file, as they are sent. Every number is a ratio to the
 forward pass of the same model with torch's fused kernel ("sdpa"), taken in turns in one run; the
 median of all turns. `output_attentions` is what `transformers` returns with eager attention:
 weights as tensors, without q, k and v, and not as bytes. Other libraries are measured if they are
-installed (`bench.seeing_peers`).
+installed (`bench.trace_cost_peers`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import transformers
 from app.engine.engine_process import keep_freed
 from app.engine.wire import trace_reply
 from app.settings import Settings
-from bench.seeing_peers import peers
+from bench.trace_cost_peers import peers
 from headlight import record, wrap
 from model.adapters.huggingface.opening import open_folder
 from model.adapters.requests.request import Request

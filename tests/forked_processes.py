@@ -88,7 +88,7 @@ class Seed:
         self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forks", str(other.fileno())],
+                [sys.executable, "-m", "tests.forked_processes", str(other.fileno())],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[other.fileno()],

@@ -5,9 +5,9 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from app.assets.bundles import bundle
-from app.assets.files import FOREVER, Vendor, find_static
 from app.assets.languages import languages, messages
-from app.assets.pages import static_digest
+from app.assets.static_files import FOREVER, Vendor, find_static
+from app.assets.templates import static_digest
 from app.http.background import off_loop
 from app.http.content_negotiation import preferences
 from app.http.services import Opened

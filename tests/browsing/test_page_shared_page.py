@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from tests.browsing.keeping import VIEWPORT, Keeper
+from tests.browsing.shared_page import VIEWPORT, Keeper
 from tests.browsing.workspace import Workspace
 from tests.servers import AppServer
 

@@ -1,4 +1,4 @@
-"""`python -m bench.against OTHER`: ratio of this checkout's time to another's, case by case.
+"""`python -m bench.two_checkouts OTHER`: ratio of this checkout's time to another's, case by case.
 
 The checkouts run in separate processes and take turns. Processor times are compared, so that a busy
 machine affects both equally. With this checkout as OTHER, the table shows the noise.
@@ -82,7 +82,7 @@ class Checkout:
 
 def main() -> None:
     """Measure every case and print it as a row of a Markdown table."""
-    parser = argparse.ArgumentParser(prog="python -m bench.against", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.two_checkouts", description=__doc__)
     parser.add_argument("other", type=Path, help="root of another checkout")
     parser.add_argument("--seconds", type=float, default=60.0, help="time for each case (60)")
     options = parser.parse_args()

@@ -12,7 +12,7 @@ from app.figures import card
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
-from app.figures.states import OneTextShareState, SentenceState, state_of
+from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
 from app.http.content_negotiation import SAFETENSORS
 from app.http.services import Services
 from app.settings import Settings

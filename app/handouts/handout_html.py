@@ -16,9 +16,9 @@ import orjson
 from markupsafe import Markup
 
 from app.assets import bundles
-from app.assets.files import STATIC
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
-from app.assets.pages import environment, static_digest
+from app.assets.static_files import STATIC
+from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.figures.card import in_short, is_overview, sentence
 from app.figures.kinds import HandoutContent

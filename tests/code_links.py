@@ -2,9 +2,9 @@
 
     [`Engine.run`](../app/engine/engine.py#L142)
 
-A link is kept by its name. `python -m tests.stops` (`make links`) writes the numbers anew, and the
-path too if the file has moved and only one file of that kind defines the name;
-`tests/test_docs.py` checks them.
+A link is kept by its name. `python -m tests.code_links` (`make links`) writes the
+numbers anew, and the path too if the file has moved and only one file of that kind defines the
+name; `tests/test_docs.py` checks them.
 """
 
 import re
