@@ -13,7 +13,8 @@ from app.handouts.handout_html import SELECT, handout
 from app.handouts.packing import CHARSET, in_base64
 from app.traces.replies import ModelReply
 from headlight.arrays import given
-from headlight.models import is_transformers, wrap
+from headlight.models import load, wrap
+from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request
 from model.trace.tensor_names import present
@@ -60,8 +61,10 @@ def show(
 
     Three forms:
 
-    - `show(model, "Hello")`: a model from `load` or `wrap` and a sentence, or a trace's `request`.
-    - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed.
+    - `show(model, "Hello")`: a model from `load` or `wrap`, or what `load` opens (`"en-zh"`,
+      `"hf:owner/name"`), and a sentence, or a trace's `request`.
+    - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed; a pipeline
+      needs no tokenizer.
     - `show(attentions, tokens)`: arrays from anywhere, as described at `given`.
 
     `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
@@ -84,10 +87,13 @@ def show(
 def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:
     """Return the model and the sentence to run through it."""
     *before, text = about or (None,)
-    if is_transformers(seen):
-        if not before or not isinstance(text, str | Request):
+    if is_wrapped(seen):
+        has_tokenizer = before or unwrap(seen).tokenizer is not None
+        if not has_tokenizer or not isinstance(text, str | Request):
             raise TypeError("a model of transformers needs its tokenizer and a sentence")
         return wrap(seen, *before), text
+    if isinstance(seen, str):
+        seen = load(seen)
     if before:
         raise TypeError(f"{type(seen).__name__} takes no tokenizer")
     if hasattr(seen, "info"):

@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from headlight.unwrapping import check_recordable, unwrap
 from model.adapters.encoder_decoder.description import recorded_names
-from model.adapters.open_model import open_model
+from model.adapters.open_model import HUGGING_FACE, open_model
 from model.adapters.requests.adapter import Adapter
 from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
 
 
-def load(path: str | Path, device: str = "auto") -> Adapter:
-    """Load a model that ships with Headlight, by name; a bundle's folder; or `hf:` and a folder.
+def load(
+    spec: str | Path,
+    device: str | None = None,
+    *,
+    dtype: str | None = None,
+    download: bool | None = None,
+) -> Adapter:
+    """Load a model that ships with Headlight, by name; a bundle's folder; or one of `transformers`.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a model that
-    cannot be read.
+    The latter is `hf:` and its folder, or `hf:owner/name[@revision]` of a hub's model, which is
+    read from the cache of `huggingface_hub`, or downloaded into it if `download` is true (None: if
+    HEADLIGHT_DOWNLOAD is 1).
+
+    `device` is "cpu", "cuda", "mps" or "auto" (None: CUDA if there is one). `dtype` is "float32"
+    (None), "bfloat16", "float16" or "auto", which is the model's own; only models of `transformers`
+    have a choice. Raises `ValueError` for a model that cannot be read.
     """
-    return open_model(str(path), device)
+    path = str(spec)
+    if dtype not in (None, "float32") and not path.startswith(HUGGING_FACE):
+        raise ValueError(f"dtype: a bundle runs in float32, not in {dtype!r}")
+    if download is None:
+        download = _download_allowed()
+    return open_model(path, device or "auto", dtype=dtype, download=download)
 
 
-def wrap(model: Any, tokenizer: Any, name: str | None = None) -> Adapter:
+def _download_allowed() -> bool:
+    """Return whether HEADLIGHT_DOWNLOAD allows downloads, as a server reads it."""
+    return os.environ.get("HEADLIGHT_DOWNLOAD", "").lower() in {"1", "true", "t", "yes", "y", "on"}
+
+
+def wrap(model: Any, tokenizer: Any = None, name: str | None = None) -> Adapter:
     """Wrap a model of `transformers` and its tokenizer as a model like those from `load`.
 
     The model is not changed, and its parameters are not copied, so later changes of them take
     effect. It runs in evaluation mode, whatever mode the model is in. `name` is its name in the
-    page's menu. Raises `TypeError` for other objects, and `ValueError` for a tokenizer without
+    page's menu. A compiled or parallel model and one of PEFT are unwrapped; a pipeline has its
+    tokenizer. Raises `TypeError` for other objects, and `ValueError` for a tokenizer without
     offsets or a model whose attention cannot be recorded.
     """
-    _check(model)
+    unwrapped = unwrap(model)
     from model.adapters.huggingface import in_memory
 
-    return in_memory.wrap(model, tokenizer, name)
+    tokenizer = unwrapped.tokenizer if tokenizer is None else tokenizer
+    return in_memory.wrap(unwrapped.model, tokenizer, name, unwrapped.name)
 
 
 @contextmanager
@@ -65,19 +89,9 @@ def record(
         with recording(*open_records(), new_record):
             yield new_record
         return
-    _check(module)
+    unwrapped = unwrap(module)
+    check_recordable(unwrapped)
     from model.adapters.huggingface import in_memory as library
 
-    with library.record(module, patterns, keep, hook) as new_record:
+    with library.record(unwrapped.model, patterns, keep, hook) as new_record:
         yield new_record
-
-
-def is_transformers(model: object) -> bool:
-    """Return whether an object is a model of `transformers`, without importing it."""
-    library = sys.modules.get("transformers")
-    return library is not None and isinstance(model, library.PreTrainedModel)
-
-
-def _check(model: object) -> None:
-    if not is_transformers(model):
-        raise TypeError(f"a model of transformers is needed, not {type(model).__name__}")

@@ -17,7 +17,8 @@ import uvicorn
 from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
-from headlight.models import is_transformers, wrap
+from headlight.models import wrap
+from headlight.unwrapping import is_wrapped
 from model.adapters.requests.adapter import Adapter
 
 LOOPBACK = "127.0.0.1"  # a server in a notebook is only for its user
@@ -64,11 +65,11 @@ def serve(
     """Serve the page for one model or several, by the name in its menu, on this machine.
 
     `model` is from `load` or `wrap`, a mapping of names to such models, or a model of
-    `transformers`, with its tokenizer, which is not changed. Returns once it answers; `port` 0
-    takes a free one. The server runs on a thread of this process and ends with it. Raises
-    `OSError` if the port is taken, and what `wrap` raises.
+    `transformers`, with its tokenizer, or a pipeline, which is not changed. Returns once it
+    answers; `port` 0 takes a free one. The server runs on a thread of this process and ends with
+    it. Raises `OSError` if the port is taken, and what `wrap` raises.
     """
-    if tokenizer is not None or is_transformers(model):
+    if tokenizer is not None or is_wrapped(model):
         model = wrap(model, tokenizer)
     models = model if isinstance(model, Mapping) else {model.info.id: model}
     folder = TemporaryDirectory(prefix="headlight-")

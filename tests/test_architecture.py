@@ -30,7 +30,7 @@ MODEL_USES = {
     "torch",
 }
 # Not installed everywhere: only this room says its name, and is imported only for such a model.
-HUGGING_FACE = {"transformers", "gguf", "onnx"}
+HUGGING_FACE = {"transformers", "huggingface_hub", "gguf", "onnx"}
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster is named
 # Ranks from the bottom up: a file imports from its own folder or lower ones, never higher ones.
@@ -40,6 +40,7 @@ RANKS = {
         "request_limits",
         "progress",
         "files",
+        "device",
         "text",
         "trace",
         "transformer",
@@ -73,7 +74,7 @@ RANKS = {
         "server",
         "__main__",
     ),
-    "headlight": ("arrays", "models", "display", "serving", "why", "__init__"),
+    "headlight": ("arrays", "unwrapping", "models", "display", "serving", "why", "__init__"),
 }
 # Subjects of the server, in an order in which each imports only earlier ones: those that its
 # docstring names.
@@ -258,7 +259,7 @@ def pinned(requirements: str) -> set[str]:
 def test_what_is_imported_is_pinned() -> None:
     assert pinned("requirements-scale.txt") >= ONLY_AT_SCALE
     imported = {module.partition(".")[0] for path in PYTHON for module in python_imports(path)}
-    assert pinned("requirements-hf.txt") == HUGGING_FACE
+    assert pinned("requirements-hf.txt") == {name.replace("_", "-") for name in HUGGING_FACE}
     imported -= ONLY_AT_SCALE | HUGGING_FACE
     carriers = packages_distributions()
     for module in imported - sys.stdlib_module_names - OURS:

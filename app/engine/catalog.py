@@ -94,6 +94,8 @@ class Catalog(Mapping[str, Adapter]):
         small: Mapping[str, str] | None = None,
         kept_folder: Path | None = None,
         passes: Passes | None = None,
+        dtype: str | None = None,
+        download: bool = False,
     ) -> "Catalog":
         """Open every bundle; those of `small` models and in `kept_folder` come last.
 
@@ -101,7 +103,8 @@ class Catalog(Mapping[str, Adapter]):
         enough without drafts. Raises `NoModelError` if none of `bundles` can be opened.
         """
         loaders = {
-            name: partial(open_model, path, device, drafts=drafts) for name, path in bundles.items()
+            name: partial(open_model, path, device, drafts, dtype, download)
+            for name, path in bundles.items()
         }
         kept_paths = (
             {path.name: str(path) for path in sorted(kept_folder.glob(KEPT))} if kept_folder else {}

@@ -34,6 +34,8 @@ class LoadCatalog:
     kept: Path | None = None  # a folder in which models appear later
     max_pass_bytes: int = 1_000_000_000
     pass_precision: Literal["int16", "float32"] = "int16"
+    dtype: str | None = None
+    download: bool = False
 
     def __call__(self) -> Catalog:
         """Load the catalog. Raises what `Catalog.load` raises."""
@@ -48,4 +50,6 @@ class LoadCatalog:
             self.zoo,
             self.kept,
             Passes(self.max_pass_bytes, self.pass_precision),
+            self.dtype,
+            self.download,
         )

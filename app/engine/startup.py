@@ -58,6 +58,8 @@ def load_catalog(settings: Settings) -> LoadCatalog:
         settings.data_dir / "kept",
         settings.max_pass_bytes,
         settings.pass_precision,
+        settings.dtype,
+        settings.download,
     )
 
 

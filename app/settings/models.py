@@ -14,8 +14,8 @@ class ModelSettings(Part):
         default="en-zh,en-zh-4-heads",
         pattern=r"^[a-z0-9-]+(=[^,]+)?(, *[a-z0-9-]+(=[^,]+)?)*$",
         description="Models to serve: id=path,…; the first is the default. A path is that of a "
-        "bundle, or hf: and that of a Hugging Face model; an id alone is a bundle that ships with "
-        "Headlight.",
+        "bundle, or hf: and that of a Hugging Face model, or hf:owner/name[@revision] of a hub; an "
+        "id alone is a bundle that ships with Headlight.",
     )
     corpora: str = Field(
         default="",
@@ -26,8 +26,17 @@ class ModelSettings(Part):
     zoo: bool = Field(
         default=True, description="Serve the small models of the zoo as well as MODELS."
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        default="auto", description="Device that runs the models; auto is the GPU if there is one."
+    download: bool = Field(
+        default=False,
+        description="Download models of a hub (hf:owner/name) that are not in the cache yet.",
+    )
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        default="auto",
+        description="Device that runs the models; auto is the CUDA GPU if there is one.",
+    )
+    dtype: Literal["float32", "bfloat16", "float16", "auto"] | None = Field(
+        default=None,
+        description="Precision of Hugging Face models: float32 by default; auto is as stored.",
     )
     engines: int | None = Field(
         default=None,

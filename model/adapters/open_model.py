@@ -1,4 +1,7 @@
-"""Opens any model by its path, as in HEADLIGHT_MODELS: a bundle of this project, or `hf:path`."""
+"""Opens any model by its path, as in HEADLIGHT_MODELS: a bundle of this project, or `hf:` and more.
+
+That is the folder of a model of the `transformers` library, or a hub's `owner/name[@revision]`.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +17,43 @@ from model.files import reading
 HUGGING_FACE = "hf:"  # prefix of the folder of a model of the `transformers` library
 
 
-def open_model(path: str, device: str = "auto", drafts: Path | None = None) -> Adapter:
+def open_model(
+    path: str,
+    device: str = "auto",
+    drafts: Path | None = None,
+    dtype: str | None = None,
+    download: bool = False,
+) -> Adapter:
     """Load the model at a path, and run a short text: see `load`, and `load_huggingface`.
 
-    Raises `FileError` for a model that cannot be read or run, or whose library is not installed.
+    `dtype` is of models of the `transformers` library; a bundle has float32. With `download`, a
+    model of a hub that is not in the cache is downloaded. Raises `FileError` for a model that
+    cannot be read or run, or whose library is not installed, and `ValueError` for a device that is
+    not there.
     """
-    model = _loaded(path, device, drafts)
+    model = _loaded(path, device, drafts, dtype, download)
     with reading(Path(path.removeprefix(HUGGING_FACE))):
         _run_once(model)
     return model
 
 
-def _loaded(path: str, device: str, drafts: Path | None) -> Adapter:
+def _loaded(
+    path: str, device: str, drafts: Path | None, dtype: str | None, download: bool
+) -> Adapter:
     if not path.startswith(HUGGING_FACE):
         return load(path, device, drafts=drafts)
     if find_spec("transformers") is None:
         raise FileError(path, "it needs the packages of requirements-hf.txt: run `make hf` first")
     # Imported only here: the import takes seconds, and the package is optional.
+    from model.adapters.huggingface.hub import folder_of, hub_model
+
+    place = path.removeprefix(HUGGING_FACE)
+    hub = hub_model(place)
+    folder = folder_of(hub, download) if hub else Path(place)
+
     from model.adapters.huggingface.adapter import load_huggingface
 
-    return load_huggingface(path.removeprefix(HUGGING_FACE), device)
+    return load_huggingface(folder, device, dtype=dtype, name=hub.name if hub else "")
 
 
 def _run_once(model: Adapter) -> None:

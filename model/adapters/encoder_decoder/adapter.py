@@ -22,6 +22,7 @@ from model.adapters.requests.validate import check_request, widths_of
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.hypotheses import Hypothesis
+from model.device import choose_device
 from model.explain import contrast, score_terms
 from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
@@ -55,16 +56,14 @@ def load(
 ) -> EncoderDecoder:
     """Load the model of a bundle: a folder, or the name of one that ships with Headlight.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". With `measured=False`, measurements
-    next to the weights are neither read nor checked. With a folder for `drafts`, greedy decoding is
-    faster if CTranslate2 is installed, with the same results. Raises `FileError` for a bundle or
-    measurements that cannot be used.
+    `device` is "auto" (CUDA if there is one), "cpu", "cuda" or "mps". With `measured=False`,
+    measurements next to the weights are neither read nor checked. With a folder for `drafts`,
+    greedy decoding is faster if CTranslate2 is installed, with the same results. Raises `FileError`
+    for a bundle or measurements that cannot be used, and `ValueError` for another device.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    bundle = load_bundle(folder, device)
+    bundle = load_bundle(folder, choose_device(device))
     beside = load_measured(folder, bundle) if measured else None
     drafter = open_drafter(bundle, drafts) if drafts else None
     with reading(folder):

@@ -32,6 +32,7 @@ from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace, candidates, scored
 from model.decode.hypotheses import SearchStep
+from model.device import choose_device
 from model.errors import InputError
 from model.explain import score_terms
 from model.explain.patterns import needed, summary
@@ -195,16 +196,19 @@ class MeanOutputs(Mapping[str, Tensor]):
 
 
 def load_huggingface(
-    folder: str | Path, device: str = "auto", id_: str | None = None
+    folder: str | Path,
+    device: str = "auto",
+    id_: str | None = None,
+    dtype: str | None = None,
+    name: str = "",
 ) -> HuggingFace:
     """Load a model from a folder in the format of `save_pretrained`.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `FileError` for a folder
-    that cannot be read or served.
+    `device` is "auto" (CUDA if there is one), "cpu", "cuda" or "mps"; `dtype` is one of `DTYPES`;
+    `name` is its name if the folder gives none. Raises `FileError` for a folder that cannot be read
+    or served, and `ValueError` for another device or dtype.
     """
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    opened = open_folder(Path(folder), device)
+    opened = open_folder(Path(folder), choose_device(device), dtype, name)
     with reading(Path(folder)):
         return HuggingFace(opened, id_ or opened.name)
 

@@ -63,8 +63,12 @@ def is_model(value: object) -> bool:
     return isinstance(value, transformers.PreTrainedModel)
 
 
-def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
+def wrap(
+    model: Any, tokenizer: Any, id_: str | None = None, name: str | None = None
+) -> HuggingFace:
     """Return an adapter of a model and its tokenizer, which follows changes of the parameters.
+
+    `name` is by default that of the folder or hub from which it came, or of its class.
 
     Raises `ValueError` for a tokenizer without offsets, and for a model without attention.
     """
@@ -72,7 +76,7 @@ def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
         raise ValueError(
             f"{type(tokenizer).__name__} is not a tokenizer of transformers that gives offsets"
         )
-    name = PurePath(model.config._name_or_path).name or type(model).__name__
+    name = name or PurePath(model.config._name_or_path).name or type(model).__name__
     opened = OpenedModel(shared_copy(model), tokenizer, name, _digest(model), card="")
     return HuggingFace(opened, id_ or name)
 

@@ -1,7 +1,7 @@
 """Opens a model's folder, as `save_pretrained` writes it, without running any code in it.
 
 Only `*.safetensors` files are read, since opening a pickle can run code. For the same reason, a
-model's own modules are never loaded (`trust_remote_code=False`). Nothing is downloaded.
+model's own modules are never loaded (`trust_remote_code=False`). Nothing is downloaded (see `hub`).
 
 `transformers` builds what a config asks for and then looks for the weights. Here the order is
 reversed: the weights' headers are read first, and the model is built without memory (on the meta
@@ -34,6 +34,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from model.adapters.huggingface import attention
+from model.device import check_memory
 from model.errors import FileError
 from model.files import (
     CONFIG_BYTES,
@@ -131,6 +132,7 @@ OTHERS = ("vocab.txt", "merges.txt", "*.model", "*.spm")
 LAYERS = 1_000  # layers of a stack
 LARGEST = 2**31 - 1  # a number in a config: some state the length of a text as this
 STEPS = 30_000_000  # calls of functions; a model of 100 layers takes 700,000
+PACKED = 16  # numbers of 2 bits in one of 32
 SPARE = 1 << 26  # numbers of masks and tables, which are in no file
 
 
@@ -204,18 +206,23 @@ def _check_shards(folder: Path) -> None:
             raise FileError(path, f"the folder has no {name[:100]}")
 
 
-def check_sizes(folder: Path, class_: Any, config: Any) -> None:
-    """Raise `FileError` if the model would be larger than the weights of its folder."""
+def check_sizes(folder: Path, class_: Any, config: Any) -> int:
+    """Return the numbers of the model in a folder.
+
+    Raises `FileError` if it would be larger than the weights of its folder.
+    """
     paths = sorted(path for path in folder.glob(WEIGHTS) if path.is_file())
     stored = sum(prod(shape) for path in paths for _, shape in tensor_shapes(path).values())
     with reading(folder / CONFIG), _limited(folder / CONFIG), torch.device("meta"):
         model = class_(config)
-    built = sum(tensor.numel() for tensor in {*model.parameters(), *model.buffers()})
-    if built > 2 * stored + SPARE:  # twice: a tied matrix is stored once
+    built: int = sum(tensor.numel() for tensor in {*model.parameters(), *model.buffers()})
+    packed = PACKED if getattr(config, "quantization_config", None) else 1
+    if built > 2 * packed * stored + SPARE:  # twice: a tied matrix is stored once
         raise FileError(
             folder / CONFIG,
             f"it asks for a model of {built:,} numbers, but the weights have {stored:,}",
         )
+    return built
 
 
 @contextmanager
@@ -265,6 +272,13 @@ def check_loaded(folder: Path, loading: dict[str, Any]) -> None:
 
 CARD = "README.md"
 ABOUT = "headlight.json"  # optional: {"name": …, "prompts": […]}
+DTYPES: dict[str, Any] = {
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+    "auto": "auto",  # as stored
+}
+QUANTISED = ("bitsandbytes", "gptq", "torchao")
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -288,12 +302,18 @@ class OpenedModel:
     prompts: tuple[str, ...] = ()
 
 
-def open_folder(folder: Path, device: str) -> OpenedModel:
-    """Open a model in float32. Raises `FileError`, which names the folder or the file."""
+def open_folder(folder: Path, device: str, dtype: str | None = None, name: str = "") -> OpenedModel:
+    """Open a model in one of `DTYPES`: by default in float32, or as it was quantised.
+
+    `name` is its name if the folder gives none. Raises `FileError`, which names the folder or the
+    file, and `ValueError` for another dtype.
+    """
+    if dtype is not None and dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {str(dtype)[:40]!r}")
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     attention.register()
-    model = _model(folder)
+    model = _model(folder, device, dtype)
     for part in (model.config, model.config.get_text_config(), *_halves(model.config)):
         part.use_cache = False  # every pass reads the whole text
     card, about = folder / CARD, About()
@@ -305,36 +325,68 @@ def open_folder(folder: Path, device: str) -> OpenedModel:
         detail = f"its tokenizer has {tokenizer.vocab_size} tokens, but the model {rows}"
         raise FileError(folder, detail)
     return OpenedModel(
-        model.to(device).eval(),
+        model.eval(),
         tokenizer,
-        about.name or folder.name,
+        about.name or name or folder.name,
         _digest(folder),
         read_text(card) if card.is_file() else "",
         about.prompts,
     )
 
 
-def _model(folder: Path) -> Any:
-    """Return the model in the folder, with all its weights."""
+def _model(folder: Path, device: str, dtype: str | None) -> Any:
+    """Return the model in the folder, with all its weights, on a device."""
     described = check_files(folder)
     with reading(folder / CONFIG):
         config = transformers.AutoConfig.from_pretrained(folder, **OFFLINE)
     class_ = _class(folder / CONFIG, described)
-    check_sizes(folder, class_, config)
+    numbers = check_sizes(folder, class_, config)
+    quantised = _check_quantised(folder / CONFIG, described)
+    stored = sum(path.stat().st_size for path in folder.glob(WEIGHTS))
+    chosen = DTYPES[dtype or ("auto" if quantised else "float32")]
+    check_memory(folder, stored if chosen == "auto" else numbers * chosen.itemsize, device)
+    options: dict[str, Any] = {}
+    if quantised:
+        options["device_map"] = {"": device}  # such a model cannot be moved
+    elif "quantization_config" in described:
+        options["quantization_config"] = transformers.Mxfp4Config(dequantize=True)
     with reading(folder):
         model, loading = class_.from_pretrained(
             folder,
             config=config,
             use_safetensors=True,
             attn_implementation="eager",
-            dtype=torch.float32,
+            dtype=chosen,
             output_loading_info=True,
             ignore_mismatched_sizes=True,
+            **options,
             **OFFLINE,
         )
         check_loaded(folder, loading)
+        if quantised:
+            return model
         _untie(model, folder)
-    return model
+        return model.to(device)
+
+
+def _check_quantised(path: Path, config: dict[str, Any]) -> bool:
+    """Return whether a model is quantised and stays so; MXFP4 (gpt-oss) is made floats.
+
+    Raises `FileError` for a library that is unknown: some fetch code from a hub to run a model.
+    """
+    settings = config.get("quantization_config")
+    if not settings:
+        return False
+    method = settings.get("quant_method") if isinstance(settings, dict) else None
+    if method == "mxfp4":
+        return False
+    if method not in QUANTISED:
+        raise FileError(
+            path,
+            f"it is quantised by {str(method)[:40]!r}; only {', '.join(QUANTISED)} are opened, "
+            "where the library is installed",
+        )
+    return True
 
 
 def _class(path: Path, config: dict[str, Any]) -> Any:
