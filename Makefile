@@ -45,7 +45,7 @@ test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, brow
 	$(PYTEST) --numprocesses $$(( $$(nproc) + 1 )) --dist worksteal --override-ini 'python_files=test_page_*.py'
 
 portable: $(DEV) $(DEBIAN)  ## run the Python suite with other kernels, threads and Python versions (ONLY=3.12)
-	$(BIN)/python -m tests.portable $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m tests.run_on_other_kernels $(if $(ONLY),--only $(ONLY))
 
 # Quick tests of what most changes touch; none runs a model of transformers or trains one.
 UNITS_OF_MODEL := adapters attention attentions bind_interventions capabilities checkpoint contrast data \

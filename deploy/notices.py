@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from deploy.parts import ROOT, packages, scripts
+from deploy.third_party import ROOT, packages, scripts
 
 FILE = ROOT / "THIRD_PARTY_NOTICES.md"
 LICENSES = ROOT / "deploy/licenses"

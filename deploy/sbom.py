@@ -11,7 +11,7 @@ from packageurl import PackageURL
 
 from app import __version__
 from app.assets.static_files import vendored
-from deploy.parts import ROOT, Package, Script, packages, scripts
+from deploy.third_party import ROOT, Package, Script, packages, scripts
 
 FILE = ROOT / "sbom.json"
 LICENCE = LicenseFactory()

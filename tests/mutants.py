@@ -46,7 +46,7 @@ HANGS = 900
 TESTS: dict[str, str] = {
     "model/trace": "tap trace attentions intervene feature_changes",
     "model/trace/attentions.py": "attentions direct_effect",
-    "model/trace/interventions.py": "tap intervene means "
+    "model/trace/interventions.py": "tap intervene mean_ablation "
     "feature_changes refused_feature_changes bind_interventions",
     "model/trace/record.py": "trace inside tap",
     "model/adapters": "trace adapters capabilities decode",
@@ -55,7 +55,7 @@ TESTS: dict[str, str] = {
     "model/adapters/encoder_decoder/adapter.py": "trace adapters decode long_own",
     "model/adapters/requests/adapter.py": "head_slices trace adapters capabilities",
     "model/adapters/requests/trace.py": "trace adapters decode long_own",
-    "model/adapters/requests/request.py": "patch neighbours path_patches adapters",
+    "model/adapters/requests/request.py": "patch batch_independence path_patches adapters",
     "model/adapters/requests/bind_interventions.py": "bind_interventions intervene path_patches",
     "model/adapters/sweep.py": "sweep sweep_patches sweep_one_text",
     "model/adapters/sweep_changes.py": "sweep sweep_one_text",
@@ -80,10 +80,10 @@ TESTS: dict[str, str] = {
     "app/engine/model_listing.py": "models/training_history",
     "app/engine/wire.py": "traces/npz traces/trace handouts/packing",
     "app/engine/worker.py": "engine/messages engine/processes",
-    "app/rooms": "rooms/machine rooms/classroom rooms/stages",
+    "app/rooms": "rooms/random_events rooms/classroom rooms/questions_on_two_servers",
     "app/rooms/asking.py": "rooms/asking rooms/classroom",
-    "app/rooms/bus.py": "rooms/bus rooms/machine",
-    "app/rooms/redis_bus.py": "rooms/bus rooms/machine",
+    "app/rooms/bus.py": "rooms/bus rooms/random_events",
+    "app/rooms/redis_bus.py": "rooms/bus rooms/random_events",
     "app/rooms/tally.py": "rooms/asking http/csv_file",
     "app/store": "store/store shares/states shares/shares",
     "app/assignments/store.py": "assignments/store assignments/assignments",

@@ -39,7 +39,7 @@ RANKS = {
         "errors",
         "request_limits",
         "progress",
-        "files",
+        "file_reading",
         "device",
         "text",
         "trace",

@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 from app.assets.static_files import vendored
 from deploy.notices import FILE, content
-from deploy.parts import Pin, packages, pins, scripts
 from deploy.sbom import bom
+from deploy.third_party import Pin, packages, pins, scripts
 from tests.servers import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.store.documents import ALPHABET, ID_LENGTH
 from model.errors import FileError
-from model.files import JSON_BYTES, reading
+from model.file_reading import JSON_BYTES, reading
 
 CONTENTS, JSON = "contents/", ".json"
 

@@ -12,7 +12,7 @@ from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.errors import FileError, InputError
-from model.files import reading
+from model.file_reading import reading
 
 HUGGING_FACE = "hf:"  # prefix of the folder of a model of the `transformers` library
 

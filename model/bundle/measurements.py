@@ -31,7 +31,7 @@ from torch import Tensor
 
 from model.bundle.weights import TRAINING, Bundle
 from model.errors import FileError
-from model.files import as_type, read_json, reading, tensor_shapes
+from model.file_reading import as_type, read_json, reading, tensor_shapes
 from model.text.tokens import Token
 from model.trace.attentions import Attentions
 from model.transformer.config import ModelConfig

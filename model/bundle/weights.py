@@ -26,7 +26,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from model.errors import FileError
-from model.files import (
+from model.file_reading import (
     CONFIG_BYTES,
     TOKENIZER_BYTES,
     as_type,

@@ -34,7 +34,7 @@ from torch import Tensor
 from model.corpus.row_patterns import row_flags
 from model.errors import FileError
 from model.explain.patterns import Axes
-from model.files import as_type, read_json, reading
+from model.file_reading import as_type, read_json, reading
 from model.text.tokens import Token
 
 INDEX, HEADS, SENTENCES = "index.json", "heads.json", "sentences.jsonl"

@@ -19,7 +19,7 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
 from model.errors import FileError
-from model.files import reading
+from model.file_reading import reading
 from model.text.writing_systems import fold
 
 PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from model.errors import FileError
-from model.files import reading
+from model.file_reading import reading
 from model.text.tokens import Tokenizer, normalise
 
 TextPair = tuple[str, str]  # a text and its translation

@@ -26,7 +26,7 @@ from torch.optim import Optimizer
 
 from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS
 from model.errors import FileError
-from model.files import read_json, reading
+from model.file_reading import read_json, reading
 from model.transformer.stacks import Transformer
 
 

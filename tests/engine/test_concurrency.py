@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.wire import Reply
 from tests.serving.fixtures import Serving
-from tests.shipped import IN_DECODER, IN_ENCODER
+from tests.shipped_head_counts import IN_DECODER, IN_ENCODER
 
 OCTETS = {"Accept": "application/octet-stream"}
 WORDS = "the cat sat on a mat and looked at every bird that flew over old houses"

@@ -34,7 +34,7 @@ from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
 from tests.serving.slow import Slow
 from tests.serving.small_engine import job
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 LONG = "All of the old houses by the river stood empty while the birds flew south again. " * 3
 

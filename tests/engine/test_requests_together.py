@@ -1,6 +1,6 @@
 """Replies are equal alone, in batches of concurrent requests, padded, and with drafts.
 
-Over HTTP, through an engine's process; `tests/model/test_neighbours.py` asks the model itself.
+Over HTTP, through an engine's process; `tests/model/test_batch_independence.py` asks the model.
 """
 
 import asyncio

@@ -9,7 +9,7 @@ from app.engine.engine import BusyError
 from app.engine.fair_queue import Client, asking
 from app.engine.schedule import NOTICED, REST, USUAL, ServiceLevel
 from tests.serving.fixtures import Serving
-from tests.serving.virtual import Class, Priced, engine_of, in_virtual_time, sentence_job
+from tests.serving.virtual_time import Class, Priced, engine_of, in_virtual_time, sentence_job
 
 PASS = 0.027  # seconds of a traced pass on a slow machine
 

@@ -7,7 +7,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from tests.browsing.axe import violations
 from tests.browsing.watch import Watch
 from tests.servers import AppServer
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 
 def test_a_point_of_the_scatter_is_a_head(page: Page, live_server: AppServer) -> None:

@@ -28,7 +28,7 @@ from model.trace.tensor_names import (
     OCCLUSION,
 )
 from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax
-from tests.model.test_neighbours import ANY, OFTEN, SOURCES, fresh, requests, same, shaken
+from tests.model.test_batch_independence import ANY, OFTEN, SOURCES, fresh, requests, same, shaken
 
 SENTENCE = Request("The cat sat.", target="猫坐在这")
 ALL = tuple(sorted(ATTRIBUTIONS))

@@ -10,7 +10,7 @@ import headlight
 from headlight import Adapter, InputError, Intervention, Patch, Request
 from model.adapters.huggingface.adapter import load_huggingface
 from tests.model.tiny_huggingface import make
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 FATHER, MOTHER = "My father is a teacher.", "My mother is a teacher."
 WRITTEN = "我父亲是老师。"

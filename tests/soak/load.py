@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.shipped import IN_ENCODER
+from tests.shipped_head_counts import IN_ENCODER
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "looked", "at", "every", "bird", "old"]
 LATER = {429, 503}  # a server under load may say so

@@ -13,7 +13,7 @@ from app.engine.wire import Reply
 from app.traces.sweeps import SweepLine
 from tests.serving.fixtures import Serving
 from tests.serving.slow import Slow
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 SOURCE = "The cat didn't sit on the mat."
 MADE = [{"at": "encoder.1.self", "head": 0, "do": "zero"}, {"at": "source", "do": {"mask": 2}}]

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
-from tests.views.machine import OFF, PLACE, START, said, trace
+from tests.shipped_head_counts import IN_ALL
+from tests.views.changes_by_api import OFF, PLACE, START, said, trace
 from tests.views.test_page_as_trained import share, without_model
 
 CELLS = """() => Object.fromEntries(

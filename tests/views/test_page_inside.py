@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browsing import api
 from tests.browsing.printed import read
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 RUN = {"source": "The dog is tired.", "target": "这只狗累了。"}
 START: dict[str, Any] = {

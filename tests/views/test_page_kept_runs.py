@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.browsing import api
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
-from tests.views.machine import said
+from tests.views.changes_by_api import said
 from tests.views.test_page_as_trained import share, without_model
 
 FATHER, MOTHER = "My father is a teacher.", "My mother is a teacher."

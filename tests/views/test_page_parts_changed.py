@@ -12,8 +12,8 @@ from tests.browsing.api import client
 from tests.browsing.legible import overflow
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
-from tests.views.machine import BOTH, PLACE, SOURCE, START, effects, probabilities, said
+from tests.shipped_head_counts import IN_ALL
+from tests.views.changes_by_api import BOTH, PLACE, SOURCE, START, effects, probabilities, said
 from tests.views.test_page_as_trained import share
 
 CELLS = """() => Object.fromEntries(

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browsing import api
 from tests.browsing.workspace import Workspace
-from tests.views.machine import said
+from tests.views.changes_by_api import said
 
 FATHER, MOTHER = "My father is a teacher.", "My mother is a teacher."
 LINK: dict[str, Any] = {

@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
-from tests.views.machine import (
+from tests.shipped_head_counts import IN_ALL
+from tests.views.changes_by_api import (
     OFF,
     PLACE,
     START,

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browsing.legible import overflow
 from tests.browsing.workspace import Workspace
-from tests.views.machine import (
+from tests.views.changes_by_api import (
     BOTH,
     OFF,
     PLACE,

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from tests.browsing.legible import overflow
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
-from tests.views.machine import SOURCE, START, said, trace
+from tests.views.changes_by_api import SOURCE, START, said, trace
 
 FATHER = SOURCE.replace("mother", "father")
 STEP = {"to": {"source": FATHER, "row": 2}, "minus": {"source": SOURCE, "row": 2}}

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 from tests.views.test_page_numbers import SENTENCE, TARGET
 from tests.workspace.test_page_export import arrays_of, save
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request
 
 from tests.browsing.workspace import Workspace
-from tests.shipped import IN_ALL
+from tests.shipped_head_counts import IN_ALL
 
 START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross", "layer": 1, "head": 0}
 VIEWS = ("lines", "space", "decoding", "inside")  # the others ask for the same, or for less

@@ -31,7 +31,7 @@ from model.explain.logit_lens import parts
 from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
 from model.explain.stream import Stream
-from model.files import reading
+from model.file_reading import reading
 from model.long.attention import LongAttention
 from model.long.flash import Rule, Scored, flash_attention
 from model.text.tokens import BOS, Token

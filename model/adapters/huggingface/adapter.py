@@ -36,7 +36,7 @@ from model.device import choose_device
 from model.errors import InputError
 from model.explain import score_terms
 from model.explain.patterns import needed, summary
-from model.files import reading
+from model.file_reading import reading
 from model.text.tokens import Token
 from model.trace.tensor_names import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder

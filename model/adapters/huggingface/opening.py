@@ -36,7 +36,7 @@ from torch import Tensor, nn
 from model.adapters.huggingface import attention
 from model.device import check_memory
 from model.errors import FileError
-from model.files import (
+from model.file_reading import (
     CONFIG_BYTES,
     TOKENIZER_BYTES,
     as_type,
