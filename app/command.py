@@ -17,7 +17,6 @@ A server starts in this order. PyTorch takes seconds to import, so the first two
 """
 
 import asyncio
-import contextlib
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -55,8 +54,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         for launcher in launching.result():  # in case startup or shutdown failed
             launcher.close()
-
-
-if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        sys.exit(main())

@@ -1,7 +1,7 @@
 """Figures in a notebook: ``headlight.show(model, "Hello")``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -14,11 +14,13 @@ from app.handouts.packing import CHARSET, in_base64
 from app.traces.replies import ModelReply
 from headlight.arrays import given
 from headlight.models import load, wrap
+from headlight.pictures import picture
 from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request
 from model.trace.tensor_names import present
 
+FORMS = ("html", "svg", "pdf", "png")
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 
 
@@ -28,6 +30,8 @@ class Shown:
 
     html: bytes
     height: int = HEIGHT
+    content: HandoutContent | None = field(default=None, repr=False)
+    """What it shows, for pictures."""
 
     def _repr_html_(self) -> str:
         # A notebook is UTF-8, where the characters of the file would take more than base 64.
@@ -41,9 +45,18 @@ class Shown:
         return f"Shown({len(self.html) / 1e6:.1f} MB of HTML)"
 
     def save(self, path: str | Path) -> Path:
-        """Write the file and return its path."""
+        """Write a file and return its path.
+
+        Its ending says what it is: .html is the figure, .svg, .pdf and .png are pictures of the
+        head on which it opens. Raises `ValueError` for another ending, and `RuntimeError` if a PDF
+        or PNG is needed and there is no Chromium to print it.
+        """
         file = Path(path)
-        file.write_bytes(self.html)
+        form = file.suffix.lower().removeprefix(".")
+        if form not in FORMS:
+            raise ValueError(f"{file.name} must end in one of: .{', .'.join(FORMS)}")
+        figure = self.html if form == "html" or not self.content else picture(self.content, form)
+        file.write_bytes(figure)
         return file
 
 
@@ -81,7 +94,7 @@ def show(
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
     content = HandoutContent(trace_reply(trace, "", model.info.id), share)
-    return Shown(handout(content, "", theme), height)
+    return Shown(handout(content, "", theme), height, content)
 
 
 def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:

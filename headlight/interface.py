@@ -1,19 +1,8 @@
-"""Headlight in a script or a notebook, without a server.
-
-import headlight
-
-model = headlight.load("en-zh")
-trace = model.trace("Hello")
-headlight.show(model, "Hello")
-
-headlight.show(model, tokenizer, "Hello")  # of `transformers`
-with headlight.record(model) as record:
-    model(**batch)
-record["decoder.0.self.weights"]
-"""
+"""What `headlight` offers: `headlight.show` is `show` here."""
 
 from headlight.arrays import given
 from headlight.display import Shown, show
+from headlight.files import as_json, describe, export, save
 from headlight.models import load, record, wrap
 from headlight.serving import Serving, serve
 from headlight.why import contrast, integrated_gradients, occlude, patch, sweep, token_id
@@ -43,13 +32,17 @@ __all__ = [
     "Serving",
     "Shown",
     "Trace",
+    "as_json",
     "contrast",
+    "describe",
+    "export",
     "given",
     "integrated_gradients",
     "load",
     "occlude",
     "patch",
     "record",
+    "save",
     "serve",
     "show",
     "sweep",

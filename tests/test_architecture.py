@@ -72,9 +72,25 @@ RANKS = {
         "subjects",  # SUBJECTS
         "main",
         "server",
+        "command",
         "__main__",
     ),
-    "headlight": ("arrays", "unwrapping", "models", "display", "serving", "why", "__init__"),
+    "headlight": (
+        "namesake",
+        "arrays",
+        "unwrapping",
+        "models",
+        "pictures",
+        "display",
+        "serving",
+        "why",
+        "files",
+        "interface",
+        "__init__",
+        "doctor",
+        "command",
+        "__main__",
+    ),
 }
 # Subjects of the server, in an order in which each imports only earlier ones: those that its
 # docstring names.
@@ -205,7 +221,7 @@ def imported_by(*groups: str) -> list[set[str]]:
     return [{*line.split()} for line in done.stdout.splitlines()]
 
 
-SERVER = ("app.__main__", "app.server", "app.runs.run_process, app.heads.index_process")
+SERVER = ("app.command", "app.server", "app.runs.run_process, app.heads.index_process")
 
 
 def test_nothing_of_a_cluster_is_imported_without_one() -> None:

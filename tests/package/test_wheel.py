@@ -66,7 +66,7 @@ def test_everything_lies_below_its_own_name(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"headlight", metadata.split("/")[0]}
     with zipfile.ZipFile(wheel) as file:
         entries = file.read(f"{metadata.split('/')[0]}/entry_points.txt").decode()
-    assert "headlight = headlight.app.__main__:main" in entries
+    assert "headlight = headlight.command:main" in entries
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
     needed = told.get_all("Requires-Dist") or []
     assert any(one.startswith("torch>=") for one in needed)

@@ -1,0 +1,36 @@
+"""Headlight in a script or a notebook, without a server.
+
+import headlight
+
+model = headlight.load("en-zh")
+trace = model.trace("Hello")
+headlight.show(model, "Hello")
+
+headlight.show(model, tokenizer, "Hello")  # of `transformers`
+with headlight.record(model) as record:
+    model(**batch)
+record["decoder.0.self.weights"]
+
+What it offers is listed in `headlight.interface`, which is imported at the first use: PyTorch takes
+seconds to import, and the command needs it only for some of what it does.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from headlight.namesake import warn_of_namesake
+
+if TYPE_CHECKING:
+    from headlight.interface import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module("headlight.interface"), name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *import_module("headlight.interface").__all__})
+
+
+warn_of_namesake()

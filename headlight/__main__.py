@@ -1,0 +1,6 @@
+"""`python -m headlight`: the command `headlight`."""
+
+from headlight.command import main
+
+if __name__ == "__main__":
+    main()
