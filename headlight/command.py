@@ -149,7 +149,7 @@ def show(sentence: str, model: str, device: str, out: str, as_json: bool, **plac
 
     figure = interface.show(interface.load(model, device), sentence, **_place(**place))
     path = figure.save(out)
-    _told([str(path)], as_json)
+    _print_files([str(path)], as_json)
 
 
 @headlight.command()
@@ -167,16 +167,18 @@ def trace(
     select: tuple[str, ...],
     out: str | None,
     as_json: bool,
-    **asked: str | None,
+    **given_options: str | None,
 ) -> None:
     """Run SENTENCE and write its tensors; without a file, list them (with --json: print them)."""
     from headlight import interface
 
-    options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    options: dict[str, Any] = {
+        name: value for name, value in given_options.items() if value is not None
+    }
     options |= {"select": select} if select else {}
     result = interface.load(model, device).trace(sentence, **options)
     if out:
-        _told([str(interface.save(result, out))], as_json)
+        _print_files([str(interface.save(result, out))], as_json)
     elif as_json:
         click.echo(interface.as_json(result))
     else:
@@ -201,7 +203,7 @@ def export(
     opened = interface.load(model, device)
     endings = [form.strip() for form in forms.split(",")]
     paths = interface.export(opened, sentence, folder=folder, forms=endings, **_place(**place))
-    _told(list(map(str, paths)), as_json)
+    _print_files(list(map(str, paths)), as_json)
 
 
 @headlight.command()
@@ -260,7 +262,7 @@ def completion(shell: str) -> None:
     click.echo(complete(headlight, {}, "headlight", COMPLETED).source())
 
 
-def _told(paths: Sequence[str], as_json: bool) -> None:
+def _print_files(paths: Sequence[str], as_json: bool) -> None:
     click.echo(json.dumps({"files": paths}) if as_json else "\n".join(paths))
 
 

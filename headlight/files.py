@@ -54,10 +54,12 @@ def export(
         _form(Path(f"figure.{form}"), (*FORMS, *NUMBERS))
     figure = show(model, *about, **place)
     assert figure.content is not None  # `show` keeps it
-    seen = opened(figure.content)
-    attention, layer = seen.attention, seen.attention.layer + 1
+    selection = opened(figure.content)
+    attention, layer = selection.attention, selection.attention.layer + 1
     model_id = re.sub(r"[^\w.-]+", "-", str(figure.content.about["model"]["id"]))
-    name = f"headlight-{model_id}-attention-{attention.block}-layer-{layer}-head-{seen.head + 1}"
+    name = (
+        f"headlight-{model_id}-attention-{attention.block}-layer-{layer}-head-{selection.head + 1}"
+    )
     tensors = [f"{attention.place}.{part}" for part in ("weights", "mask")]
     reply = of_tensors(figure.content.trace, tensors)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -84,10 +86,10 @@ def describe(model: Adapter) -> dict[str, Any]:
 
 def of_tensors(reply: Reply, names: Sequence[str]) -> Reply:
     """Return a reply with only these of its tensors."""
-    known = [name for name in names if name in reply.arrays]
-    tensors = {name: reply.document["tensors"][name] for name in known}
+    recorded = [name for name in names if name in reply.arrays]
+    tensors = {name: reply.document["tensors"][name] for name in recorded}
     return Reply(
-        {**reply.document, "tensors": tensors}, {name: reply.arrays[name] for name in known}
+        {**reply.document, "tensors": tensors}, {name: reply.arrays[name] for name in recorded}
     )
 
 

@@ -82,7 +82,7 @@ def opened(content: HandoutContent) -> Seen:
         if attention.block == block and f"{attention.place}.weights" in trace.arrays
         for head in range(attention.heads)
     ]
-    return max(heads, key=lambda seen: _informativeness(seen, trace), default=selection)
+    return max(heads, key=lambda head: _informativeness(head, trace), default=selection)
 
 
 def _informativeness(selection: Seen, trace: Reply) -> float:
