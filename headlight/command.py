@@ -17,14 +17,18 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import wraps
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from app import __version__
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from model.adapters.requests.adapter import Adapter
 
 BAD_INPUT = 2
 COMPLETED = "_HEADLIGHT_COMPLETE"
@@ -42,7 +46,7 @@ def shipped_models(_: object, __: object, incomplete: str) -> list[CompletionIte
 
 
 def with_model(command: F) -> F:
-    """Add the options that choose a model, and its sentence."""
+    """Add a sentence and the options that choose a model, which is opened."""
     options = (
         click.argument("sentence"),
         click.option(
@@ -51,13 +55,27 @@ def with_model(command: F) -> F:
             default="en-zh",
             show_default=True,
             shell_complete=shipped_models,
-            help="A model that ships with Headlight, a bundle's folder, or hf: and a folder.",
+            help="A model that ships with Headlight, a bundle's folder, hf: and a folder, or "
+            "hf:owner/name[@revision] of a hub.",
         ),
-        click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda."),
+        click.option("--device", help="cpu, cuda, mps or auto (CUDA if there is one)."),
+        click.option("--dtype", help="float32, bfloat16, float16 or auto (the model's own)."),
+        click.option("--download", is_flag=True, default=None, help="Allow a download from a hub."),
     )
+
+    @wraps(command)
+    def run(
+        model: str, device: str | None, dtype: str | None, download: bool | None, **others: Any
+    ) -> Any:
+        from headlight import interface
+
+        adapter = interface.load(model, device, dtype=dtype, download=download)
+        return command(model=adapter, **others)
+
+    decorated: F = run
     for option in reversed(options):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
 def with_place(command: F) -> F:
@@ -78,9 +96,9 @@ def reported(command: F) -> F:
     """Print what is wrong with an input in one line, or in JSON, and exit with status 2."""
 
     @wraps(command)
-    def run(*arguments: Any, **options: Any) -> Any:
+    def run(**options: Any) -> Any:
         try:
-            return command(*arguments, **options)
+            return command(**options)
         except (ValueError, TypeError, LookupError, RuntimeError, OSError) as error:
             _fail(error, as_document=bool(options.get("as_json")))
 
@@ -115,16 +133,19 @@ def headlight(context: click.Context) -> None:
 @click.option("--port", help="Port to listen on (HEADLIGHT_PORT).")
 @click.option("--models", help="id=path,…, or ids (HEADLIGHT_MODELS).")
 @click.option("--device", help="auto, cpu or cuda (HEADLIGHT_DEVICE).")
+@click.option("--download", is_flag=True, default=None, help="Allow downloads from a hub.")
 @click.option("--data-dir", help="Folder of shares and caches (HEADLIGHT_DATA_DIR).")
 @click.option("--json", "as_json", is_flag=True, help="Log one JSON object per line.")
-def serve(as_json: bool = False, **options: str | None) -> None:
+def serve(as_json: bool = False, **options: str | bool | None) -> None:
     """Serve the page until stopped. Every setting is a variable HEADLIGHT_… as well."""
     from app.command import main as run_app
 
     settings = {**options, "log": "json" if as_json else None}
     for name, value in settings.items():
         if value is not None:
-            os.environ[f"HEADLIGHT_{name.upper()}"] = value  # the models' processes read it too
+            os.environ[f"HEADLIGHT_{name.upper()}"] = str(
+                value
+            )  # the models' processes read it too
     sys.exit(run_app([]))
 
 
@@ -138,32 +159,31 @@ def shares(arguments: Sequence[str]) -> None:
 
 
 @headlight.command()
+@reported
 @with_model
 @with_place
 @click.option("--out", "-o", required=True, help="File: .html, .svg, .pdf or .png.")
 @as_json
-@reported
-def show(sentence: str, model: str, device: str, out: str, as_json: bool, **place: Any) -> None:
+def show(sentence: str, model: Adapter, out: str, as_json: bool, **place: Any) -> None:
     """Draw what a model attends to in SENTENCE."""
     from headlight import interface
 
-    figure = interface.show(interface.load(model, device), sentence, **_place(**place))
+    figure = interface.show(model, sentence, **_place(**place))
     path = figure.save(out)
     _print_files([str(path)], as_json)
 
 
 @headlight.command()
+@reported
 @with_model
 @click.option("--select", "-s", multiple=True, help="Pattern of tensor names; may be repeated.")
 @click.option("--target", help="Score this text instead of writing one.")
 @click.option("--decode", help="greedy, beam or sample.")
 @click.option("--out", "-o", help="File: .safetensors, .json, .npz or .csv.")
 @as_json
-@reported
 def trace(
     sentence: str,
-    model: str,
-    device: str,
+    model: Adapter,
     select: tuple[str, ...],
     out: str | None,
     as_json: bool,
@@ -176,7 +196,7 @@ def trace(
         name: value for name, value in given_options.items() if value is not None
     }
     options |= {"select": select} if select else {}
-    result = interface.load(model, device).trace(sentence, **options)
+    result = model.trace(sentence, **options)
     if out:
         _print_files([str(interface.save(result, out))], as_json)
     elif as_json:
@@ -188,21 +208,20 @@ def trace(
 
 
 @headlight.command()
+@reported
 @with_model
 @with_place
 @click.option("--as", "forms", default="html,svg,csv", show_default=True, help="Endings of files.")
 @click.option("--out", "-o", "folder", default=".", show_default=True, help="Folder.")
 @as_json
-@reported
 def export(
-    sentence: str, model: str, device: str, forms: str, folder: str, as_json: bool, **place: Any
+    sentence: str, model: Adapter, forms: str, folder: str, as_json: bool, **place: Any
 ) -> None:
     """Write all files of a figure: html, svg, pdf, png, csv, npz, json, safetensors."""
     from headlight import interface
 
-    opened = interface.load(model, device)
     endings = [form.strip() for form in forms.split(",")]
-    paths = interface.export(opened, sentence, folder=folder, forms=endings, **_place(**place))
+    paths = interface.export(model, sentence, folder=folder, forms=endings, **_place(**place))
     _print_files(list(map(str, paths)), as_json)
 
 
@@ -239,8 +258,6 @@ def models(name: str | None, as_json: bool) -> None:
 @reported
 def doctor(as_json: bool) -> None:
     """Say what is installed and what is missing; the exit status is 1 if something is wrong."""
-    from dataclasses import asdict
-
     from headlight.doctor import examine
 
     findings = examine()
