@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import resource
 import socket
 import sys
 import tempfile
@@ -119,6 +118,10 @@ def serve(settings: Settings, models: Catalog | Runners) -> int:
 
 def _allow_files(connections: int) -> None:
     """Raise the system's limit on open files to what the connections need, if possible."""
+    if sys.platform == "win32":
+        return  # it has no such limit
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = connections + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -1,4 +1,4 @@
-"""Build hooks of the package `headlight`: what `pip install .` and `python -m build` install.
+"""Build hooks of `headlight-attention`: what `pip install .` and `python -m build` install.
 
 In the repository, `app`, `model` and `headlight` are next to each other. Top-level packages named
 `app` and `model` would collide with other people's code, so the wheel has everything below
@@ -26,6 +26,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.d.ts", "scale")
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
 ITSELF = "headlight"
 LIBRARY = "transformers"
+LEAST = {"torch": "2.6"}  # older than what is pinned
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -41,6 +42,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             shutil.copytree(root / name, self.folder / name, ignore=LEFT_OUT)
         for name in FILES:
             shutil.copy2(root / name, self.folder / name)
+        (self.folder / "py.typed").touch()
         for path in (root / ITSELF).glob("*.py"):
             shutil.copy2(path, self.folder / path.name)
         for path in self.folder.rglob("*.py"):
@@ -75,8 +77,18 @@ class CustomMetadataHook(MetadataHookInterface):
 
 
 def _least(requirements: Path) -> list[str]:
+    """Return what a requirements file pins, as minimum versions: those of `LEAST` where it has one.
+
+    Whoever installs the package has a torch that fits the machine already; a newer one is large.
+    """
     lines = requirements.read_text(encoding="utf-8").splitlines()
-    return [line.replace("==", ">=") for line in lines if line and line[0] not in "#-"]
+    ranges = []
+    for line in lines:
+        name, pin, rest = line.partition("==")
+        if pin and line[0] not in "#-":
+            version, space, marker = rest.partition(" ")
+            ranges.append(f"{name}>={LEAST.get(name, version)}{space}{marker}")
+    return ranges
 
 
 def below_headlight(source: str) -> str:

@@ -20,6 +20,7 @@ LICENCE = LicenseFactory()
 def bom() -> Bom:
     """Return Headlight and all components that it runs on or serves, with their dependencies."""
     headlight = component("headlight", __version__, "MIT", ComponentType.APPLICATION)
+    headlight.purl = PackageURL("pypi", name="headlight-attention", version=__version__)
     document = Bom()
     document.metadata.component = headlight
     run = {package.name: of_package(package) for package in packages()}

@@ -19,7 +19,12 @@ from tests.servers import AppServer
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
-PAGES = [*READMES, ROOT / "SECURITY.md", *DOCS, *sorted((ROOT / "docs/views").glob("*.md"))]
+PAGES = [
+    *READMES,
+    *(ROOT / f"{name}.md" for name in ("SECURITY", "CHANGELOG", "CONTRIBUTING")),
+    *DOCS,
+    *sorted((ROOT / "docs/views").glob("*.md")),
+]
 PINS = ["requirements.lock", "requirements-dev.lock", "pyproject.toml"]
 VIEWS = sorted(path.parent for path in (ROOT / "static/js/views").glob("*/view.js"))
 

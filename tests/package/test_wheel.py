@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from app import __version__
 from deploy.package import below_headlight
 from tests.servers import PATIENCE, free_port
 
@@ -69,7 +70,10 @@ def test_everything_lies_below_its_own_name(wheel: Path) -> None:
     assert "headlight = headlight.command:main" in entries
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
     needed = told.get_all("Requires-Dist") or []
-    assert any(one.startswith("torch>=") for one in needed)
+    assert told["Name"] == "headlight-attention"  # another project has the name `headlight`
+    assert told["Version"] == __version__
+    assert "torch>=2.6" in needed
+    assert any(one.startswith("uvloop>=") and "sys_platform != 'win32'" in one for one in needed)
     assert any(one.startswith("transformers>=") and "extra == 'hf'" in one for one in needed)
     assert not [one for one in needed if "==" in one.partition(";")[0]]
 
