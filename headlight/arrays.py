@@ -1,21 +1,35 @@
 """Attention computed elsewhere: arrays and tokens behind the interface of a model.
 
-Arrays and tokens have the form in which `transformers` returns them with `output_attentions=True`:
-one array per layer, (heads, queries, keys), with or without a batch axis of one.
+`array_forms` finds the layers in what is given, `array_tokens` reads the tokens, and `array_checks`
+refuses what cannot be attention.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 
+from headlight.array_checks import check_shape, check_values
+from headlight.array_forms import (
+    CROSS_BLOCK,
+    DECODER,
+    ENCODER,
+    TEXT_BLOCK,
+    Array,
+    GivenLayers,
+    given_blocks,
+    one_text,
+    selected_layers,
+    to_numpy,
+)
+from headlight.array_tokens import Grid, ReadTokens, read_tokens
+from headlight.notices import AttentionWarning, Notice, t
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
@@ -27,20 +41,21 @@ from model.trace.attentions import CAUSAL, CROSS, PADDING, SELF, AttentionInfo
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, NamedTensor
 
-Layers = Sequence[ArrayLike]  # one array per layer: (heads, queries, keys)
-Tokens = Sequence[str]
 TEXT = "text"
+Places = Mapping[str, tuple[str, Literal["self", "cross"], str, str]]
 # Of an encoder–decoder: stack, kind, text of the queries, text of the keys.
-BLOCKS: dict[str, tuple[str, Literal["self", "cross"], str, str]] = {
-    "encoder": ("encoder", SELF, SOURCE, SOURCE),
-    "decoder": ("decoder", SELF, TARGET, TARGET),
-    "cross": ("decoder", CROSS, TARGET, SOURCE),
+BLOCKS: Places = {
+    ENCODER: ("encoder", SELF, SOURCE, SOURCE),
+    DECODER: ("decoder", SELF, TARGET, TARGET),
+    CROSS_BLOCK: ("decoder", CROSS, TARGET, SOURCE),
 }
-SPECIAL = re.compile(r"\[[A-Z]+\]|<\|?[\w/ ]+\|?>|<(?:s|/s|pad|unk|mask)>")
-STARTS = ("Ġ", "▁")  # how byte-level BPE and SentencePiece mark the start of a word
-CONTINUES = "##"  # how WordPiece marks that a word continues
+OF_ONE_TEXT: Places = {TEXT_BLOCK: ("encoder", SELF, TEXT, TEXT)}
+AVERAGED = t("There is no axis of heads: the one head is the average over all heads.")
+ONE_HEAD = t(
+    "There is one head. nn.MultiheadAttention averages its heads, unless it is called with "
+    "average_attn_weights=False."
+)
 UNKNOWN = Token("…", 0, 0, 0, True)
-TOLERANCE = 1e-3  # by which a weight may be above 1 or below 0, in half precision
 
 
 class GivenAttention(Adapter):
@@ -54,17 +69,19 @@ class GivenAttention(Adapter):
         info: ModelInfo,
         texts: Mapping[str, tuple[Token, ...]],
         tensors: Mapping[str, NamedTensor],
+        text: str,
+        notices: Sequence[Notice] = (),
+        last_written: Token = UNKNOWN,
     ) -> None:
         self.info = info
         self.texts = texts
         self.tensors = tensors
+        self.text = text
+        """The first text; its tokens' `start` and `end` are offsets in it."""
+        self.notices = tuple(notices)
+        """How arrays and tokens were read, and what should be checked: sentences of the figure."""
+        self.last_written = last_written
         self.names = {name: tensor.dims for name, tensor in tensors.items()}
-
-    @property
-    def text(self) -> str:
-        """The first text, joined from its tokens; their `start` and `end` are offsets in it."""
-        tokens = next(iter(self.texts.values()))
-        return "".join(token.text for token in tokens if not token.special).strip()
 
     def validate(self, request: Request) -> None:
         select(request.select, self.names)
@@ -84,8 +101,8 @@ class GivenAttention(Adapter):
 
     def _trace(self, request: Request) -> Trace:
         places = select(request.summarise, self.info.places, "summarise")
-        # A row that has read a token predicts the next one; the last row's prediction is unknown.
-        written = (*self.texts.get(TARGET, ())[1:], UNKNOWN)
+        # A row that has read a token predicts the next one.
+        written = (*self.texts.get(TARGET, ())[1:], self.last_written)
         unknown = (math.nan,) * len(written)
         return Trace(
             model=self.info,
@@ -109,46 +126,146 @@ class GivenAttention(Adapter):
 
 
 def given(
-    attentions: Layers | Mapping[str, Layers], tokens: Tokens | Mapping[str, Tokens]
+    attentions: Any,
+    tokens: Any = None,
+    *,
+    tokenizer: Any = None,
+    scheme: str | None = None,
+    layers: Sequence[int] | None = None,
 ) -> GivenAttention:
     """Return attention that was computed elsewhere as a model.
 
-    For a model of one text, `attentions` has an array per layer, (heads, tokens, tokens), and
-    `tokens` the strings. For an encoder–decoder, `attentions` maps "encoder", "decoder" and
-    "cross", as many of them as there are, and `tokens` maps "source" and "target". An array may
-    have a batch axis of one. If no query of any layer looks ahead, the attention is shown as
+    `attentions`: an array (heads, queries, keys) for each layer, one stacked array, a model's
+    output, what `generate()` returns, or a cache of TransformerLens. An array may have a batch axis
+    of one; without an axis of heads it is one averaged head. An encoder–decoder has a mapping with
+    "encoder", "decoder" and "cross", as many of them as there are, and `tokens` a mapping with
+    "source" and "target".
+
+    `tokens`: the strings, the ids with their `tokenizer`, or a `Grid` of patches. `scheme` names
+    the marks in strings (one of `array_tokens.SCHEMES`) if they are not recognised. `layers` are
+    the layers to keep, from 0. If no query of any layer looks ahead, the attention is shown as
     causal.
 
-    Raises `ValueError`, which names the layer and what is expected, for arrays that do not fit the
-    tokens or one another, or whose values are not from 0 to 1.
+    Raises `ValueError` and `TypeError` for what cannot be attention of these tokens; the message
+    names layer, head and row, and what to do. What may be right is a notice in the figure, and an
+    `AttentionWarning`.
     """
-    if isinstance(attentions, Mapping) != isinstance(tokens, Mapping):
-        raise ValueError("attentions and tokens must both be mappings, or neither")
-    if isinstance(attentions, Mapping) and isinstance(tokens, Mapping):
-        if unknown := [*(attentions.keys() - BLOCKS), *(tokens.keys() - {SOURCE, TARGET})]:
-            raise ValueError(
-                f"unknown: {', '.join(map(repr, unknown))}; known are {', '.join(BLOCKS)} and, of "
-                f"tokens, {SOURCE} and {TARGET}"
-            )
-        blocks = {name: (BLOCKS[name], attentions[name]) for name in BLOCKS if name in attentions}
-        named = tokens
-    else:
-        blocks = {"encoder": (("encoder", SELF, TEXT, TEXT), attentions)}  # type: ignore[dict-item]
-        named = {TEXT: tokens}  # type: ignore[dict-item]
-    if missing := {text for (_, _, *over), _ in blocks.values() for text in over} - named.keys():
-        raise ValueError(f"tokens lacks {', '.join(map(repr, sorted(missing)))}")
+    blocks = given_blocks(attentions, layers)
+    if tokens is None and tokenizer is not None:
+        tokens = getattr(attentions, "sequences", None)
+    named = _tokens_by_text(blocks, tokens)
+    places = BLOCKS if TEXT not in named else OF_ONE_TEXT
+    arrays = {name: _arrays(name, block) for name, block in blocks.items()}
+    notices = [notice for name in blocks for notice in _reading(blocks[name], arrays[name])]
+    texts = {
+        text: _read(text, strings, _length(text, arrays, places), tokenizer, scheme)
+        for text, strings in named.items()
+    }
+    last_written = UNKNOWN
+    for name, block in blocks.items():
+        if block.joined and len(texts[places[name][2]].tokens) == arrays[name][0].shape[-2] + 1:
+            texts[places[name][2]], last_written = texts[places[name][2]].without_last()
+    for name, block_arrays in arrays.items():
+        _, _, query, key = places[name]
+        sizes = len(texts[query].tokens), len(texts[key].tokens)
+        arrays[name] = [array[None] if array.ndim == 2 else array for array in block_arrays]
+        for layer, array in enumerate(arrays[name]):
+            check_shape(f"{name}, layer {layer + 1}", array, *sizes)
+        notices += check_values(name, arrays[name], texts[query].tokens)
+    for read in texts.values():
+        if read.notice and read.notice not in notices:
+            notices.append(read.notice)
+    for notice in notices:
+        if notice.doubt:
+            warnings.warn(str(notice), AttentionWarning, stacklevel=2)
+    by_text = {name: read.tokens for name, read in texts.items()}
+    infos, tensors = _tensors(arrays, places, by_text)
+    info = _info(infos, tensors, by_text, averaged=AVERAGED in notices)
+    return GivenAttention(
+        info, by_text, tensors, next(iter(texts.values())).text, notices, last_written
+    )
+
+
+def _tokens_by_text(blocks: Mapping[str, GivenLayers], tokens: Any) -> Mapping[str, Any]:
+    """Return the given tokens by text; raises `ValueError` if they are not those of the blocks."""
+    of_two_texts = isinstance(tokens, Mapping) and not hasattr(tokens, "input_ids")
+    if unknown := blocks.keys() - BLOCKS.keys() - {TEXT_BLOCK}:
+        raise ValueError(f"unknown: {', '.join(map(repr, unknown))}; known are {', '.join(BLOCKS)}")
     if not blocks:
         raise ValueError(f"attentions is empty; it needs one of {', '.join(BLOCKS)}")
-    texts = {name: tuple(_tokens(strings)) for name, strings in named.items()}
+    if TEXT_BLOCK in blocks:
+        if of_two_texts and "input_ids" not in tokens:
+            raise ValueError(
+                "attentions and tokens must both be mappings, or neither: these attentions are of "
+                "one text, whose tokens are a list"
+            )
+        return {TEXT: tokens}
+    if not of_two_texts:
+        raise ValueError(
+            "attentions and tokens must both be mappings, or neither: these attentions are of an "
+            "encoder–decoder, whose tokens are {'source': […], 'target': […]}"
+        )
+    if unknown := tokens.keys() - {SOURCE, TARGET}:
+        raise ValueError(f"unknown: {', '.join(map(repr, unknown))}; tokens has source and target")
+    needed = {text for name in blocks for text in BLOCKS[name][2:]}
+    if missing := needed - tokens.keys():
+        raise ValueError(f"tokens lacks {', '.join(map(repr, sorted(missing)))}")
+    return {name: tokens[name] for name in (SOURCE, TARGET) if name in tokens}
+
+
+def _arrays(name: str, block: GivenLayers) -> list[Array]:
+    """Return the layers of a block, each (heads, queries, keys), or (queries, keys) if averaged."""
+    places = [f"{name}, layer {layer + 1}" for layer in range(len(block.arrays))]
+    return [
+        np.ascontiguousarray(one_text(place, to_numpy(place, array)))
+        for place, array in zip(places, block.arrays, strict=True)
+    ]
+
+
+def _reading(block: GivenLayers, arrays: Sequence[Array]) -> list[Notice]:
+    """Return notices of how the layers of a block were read."""
+    notices = [*block.notices]
+    if numbers := ", ".join(map(str, selected_layers(block))):
+        notices.append(
+            t("The layers of this figure are layers {layers} of the model.", layers=numbers)
+        )
+    if any(array.ndim == 2 for array in arrays):
+        notices.append(AVERAGED)
+    elif all(array.ndim == 3 and len(array) == 1 for array in arrays):
+        notices.append(ONE_HEAD)
+    return notices
+
+
+def _length(text: str, arrays: Mapping[str, Sequence[Array]], places: Places) -> int:
+    """Return how many tokens of a text an array has."""
+    for name, layers in arrays.items():
+        for axis_text, axis in zip(places[name][2:], (-2, -1), strict=True):
+            if axis_text == text:
+                return int(layers[0].shape[axis])
+    return 0
+
+
+def _read(text: str, tokens: Any, length: int, tokenizer: Any, scheme: str | None) -> ReadTokens:
+    if isinstance(tokens, Grid):
+        return tokens.read(length)
+    return read_tokens("tokens" if text == TEXT else f"tokens[{text!r}]", tokens, tokenizer, scheme)
+
+
+def _tensors(
+    arrays: Mapping[str, Sequence[Array]],
+    places: Places,
+    texts: Mapping[str, Sequence[Token]],
+) -> tuple[list[AttentionInfo], dict[str, NamedTensor]]:
+    """Return the table of attentions, and their weights and masks."""
     infos: list[AttentionInfo] = []
     tensors: dict[str, NamedTensor] = {}
-    for name, ((stack, kind, query, key), layers) in blocks.items():
-        arrays = [*_arrays(name, layers, len(texts[query]), len(texts[key]))]
-        causal = kind == SELF and not any(np.triu(array, 1).any() for array in arrays)
+    for name, layers in arrays.items():
+        stack, kind, query, key = places[name]
+        causal = kind == SELF and not any(np.triu(array, 1).any() for array in layers)
         causal &= len(texts[query]) > 1
-        if causal and TEXT in named:
+        if causal and TEXT in texts:
             stack = "decoder"
-        for layer, array in enumerate(arrays):
+        for layer, array in enumerate(layers):
             place = f"{stack}.{layer}.{kind}"
             heads, mask = len(array), CAUSAL if causal else PADDING
             infos.append(
@@ -162,59 +279,14 @@ def given(
             tensors[f"{place}.weights"] = NamedTensor(
                 (HEAD, QUERY, KEY), over, torch.from_numpy(array)
             )
-    return GivenAttention(_info(infos, tensors, texts), texts, tensors)
-
-
-def _arrays(name: str, layers: Layers, queries: int, keys: int) -> Iterator[NDArray[np.float32]]:
-    if not len(layers):
-        raise ValueError(f"{name}: there is no layer")
-    for layer, given_array in enumerate(layers):
-        place = f"{name}, layer {layer + 1}"
-        if isinstance(given_array, torch.Tensor):  # bfloat16 has no NumPy type
-            given_array = given_array.detach().cpu().float().numpy()
-        array = np.asarray(given_array, dtype=np.float32)
-        if array.ndim == 4 and len(array) == 1:
-            array = array[0]
-        if array.ndim != 3 or array.shape[1:] != (queries, keys):
-            raise ValueError(
-                f"{place} has shape {array.shape}; with {queries} query tokens and {keys} key "
-                f"tokens, it must be (heads, {queries}, {keys})"
-            )
-        if not np.isfinite(array).all() or array.min() < -TOLERANCE or array.max() > 1 + TOLERANCE:
-            bounds = array.min(), array.max()
-            raise ValueError(
-                f"{place} has values from {bounds[0]:g} to {bounds[1]:g}; weights must be 0 to 1"
-            )
-        yield np.ascontiguousarray(array)
-
-
-def _tokens(strings: Tokens) -> Iterator[Token]:
-    """Yield tokens as they are shown: words have a leading space, no marks of the tokenizer."""
-    pieces = any(string.startswith(CONTINUES) for string in strings)
-    marked = any(string.startswith(STARTS) for string in strings)
-    end = 0
-    for index, string in enumerate(strings):
-        special = bool(SPECIAL.fullmatch(string))
-        text = string if special else _shown(string, pieces, marked)
-        start = end
-        if not special:
-            start = end + text.startswith(" ") * bool(end)
-            end = start + len(text.lstrip(" "))
-        yield Token(text, index, start, end, special)
-
-
-def _shown(string: str, pieces: bool, marked: bool) -> str:
-    if string.startswith(CONTINUES):
-        return string.removeprefix(CONTINUES)
-    if string.startswith(STARTS):
-        return " " + string[1:]
-    return string if marked or not pieces else " " + string
+    return infos, tensors
 
 
 def _info(
     infos: Sequence[AttentionInfo],
     tensors: Mapping[str, NamedTensor],
     texts: Mapping[str, Sequence[Token]],
+    averaged: bool,
 ) -> ModelInfo:
     digest = sha256()
     for name, tensor in tensors.items():
@@ -225,7 +297,7 @@ def _info(
         kind = "decoder" if "decoder" in stacks else "encoder"
     return ModelInfo(
         id="given",
-        name="Given attention",
+        name="Given attention, averaged over heads" if averaged else "Given attention",
         kind=kind,
         attentions=tuple(infos),
         d_model=0,

@@ -1,6 +1,6 @@
 """Figures in a notebook: ``headlight.show(model, "Hello")``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -63,6 +63,9 @@ class Shown:
 def show(
     seen: Any,
     *about: Any,
+    tokenizer: Any = None,
+    scheme: str | None = None,
+    layers: Sequence[int] | None = None,
     block: str | None = None,
     layer: int | None = None,
     head: int | None = None,
@@ -78,13 +81,16 @@ def show(
       `"hf:owner/name"`), and a sentence, or a trace's `request`.
     - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed; a pipeline
       needs no tokenizer.
-    - `show(attentions, tokens)`: arrays from anywhere, as described at `given`.
+    - `show(attentions, tokens)`: arrays from anywhere, with `tokenizer`, `scheme` and `layers` as
+      described at `given`.
 
     `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
     or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
     `TypeError` for arguments of another form.
     """
-    model, request = _asked(seen, about)
+    model, request = _asked(
+        seen, about, {"tokenizer": tokenizer, "scheme": scheme, "layers": layers}
+    )
     trace = model.trace(request, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
     state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
@@ -92,13 +98,32 @@ def show(
         "state": state | {key: value for key, value in place.items() if value is not None},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
+        "notices": [
+            {"text": notice.text(lang), "doubt": notice.doubt}
+            for notice in getattr(model, "notices", ())
+        ],
     }
     content = HandoutContent(trace_reply(trace, "", model.info.id), share)
     return Shown(handout(content, "", theme), height, content)
 
 
-def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:
-    """Return the model and the sentence to run through it."""
+def _asked(
+    seen: Any, about: Sequence[Any], reading: Mapping[str, Any]
+) -> tuple[Adapter, str | Request]:
+    """Return the model and the sentence to run through it.
+
+    `reading` are the arguments of `given`, which only arrays take.
+    """
+    if not (is_wrapped(seen) or isinstance(seen, str) or hasattr(seen, "info")):
+        if len(about) > 1:
+            raise TypeError(
+                "arrays take their tokens, and as names tokenizer, scheme and layers: "
+                "show(attentions, tokens, tokenizer=…)"
+            )
+        model = given(seen, *about, **reading)
+        return model, model.text
+    if unused := [name for name, value in reading.items() if value is not None]:
+        raise TypeError(f"{unused[0]} is for arrays; a model has its own")
     *before, text = about or (None,)
     if is_wrapped(seen):
         has_tokenizer = before or unwrap(seen).tokenizer is not None
@@ -109,11 +134,6 @@ def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:
         seen = load(seen)
     if before:
         raise TypeError(f"{type(seen).__name__} takes no tokenizer")
-    if hasattr(seen, "info"):
-        if not isinstance(text, str | Request):
-            raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
-        return cast(Adapter, seen), text
-    if text is None or isinstance(text, str | Request):
-        raise TypeError("arrays need the list of their tokens, not a sentence")
-    model = given(seen, text)
-    return model, model.text
+    if not isinstance(text, str | Request):
+        raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
+    return cast(Adapter, seen), text

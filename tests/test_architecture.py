@@ -77,6 +77,10 @@ RANKS = {
     ),
     "headlight": (
         "namesake",
+        "notices",
+        "array_forms",
+        "array_checks",
+        "array_tokens",
         "arrays",
         "unwrapping",
         "models",

@@ -55,6 +55,7 @@ def handout(content: HandoutContent, home: str, theme: str | None = None) -> byt
         home=home.rstrip("/"),
         share=content.about.get("id") or "",
         source=in_short(sentence(content.about["state"])),
+        notices=content.about.get("notices", ()),
         trace=_trace("trace", content, MANY),
     )
 

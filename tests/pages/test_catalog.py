@@ -15,7 +15,11 @@ from tests.servers import ROOT
 LOCALE = ROOT / "locale"
 KEYWORDS: dict[str, None] = {"_": None, "t": None}
 JINJA = {"newstyle_gettext": "true", "trimmed": "true"}
-METHODS = [("templates/**.html", "jinja2"), ("static/js/**.js", "javascript")]
+METHODS = [
+    ("templates/**.html", "jinja2"),
+    ("static/js/**.js", "javascript"),
+    ("headlight/**.py", "python"),
+]
 PLACES = re.compile(r"\{\w+\}|%\(\w+\)s")
 # Terms with one fixed translation.
 TERMS = {

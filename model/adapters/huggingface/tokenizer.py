@@ -250,7 +250,7 @@ class TextTokenizer:
             return piece
         if not self.byte_level:
             return ""
-        table = _bytes()
+        table = byte_characters()
         raw = bytes(table[character] for character in piece if character in table)
         try:
             raw.decode()
@@ -290,7 +290,7 @@ def _spanning(text: str, id_: int, start: int, end: int, begins: bool, spelled: 
 
 
 @lru_cache(1)
-def _bytes() -> dict[str, int]:
+def byte_characters() -> dict[str, int]:
     """Return the byte of each character of a byte-level vocabulary.
 
     Printable characters stand for themselves, the others are the characters from 256 on. Source:
