@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, plainLabel, plainStep, traceLabels, isWord } from "../../static/js/core/wire/tokens.js";
+import { labels, numberedWord, plainLabel, plainStep, traceLabels, isWord } from "../../static/js/core/wire/tokens.js";
 import { token, trace } from "../js/trace.js";
 
 const say = (/** @type {string[]} */ ...texts) =>
@@ -16,6 +16,24 @@ test("a leading space is a dot, duplicates carry their index", () => {
 
 test("what cannot be seen is spelt out", () => {
   assert.deepEqual(say("\n", "\t", "\u200b", " "), ["⏎", "⇥", "U+200B", "·"]);
+});
+
+test("joined emoji and words with joiners stay whole, a joiner by itself is spelt out", () => {
+  const family = "👨\u200d👩\u200d👧";
+  const word = "می\u200cخواهم";
+  assert.deepEqual(labels([token(family), token(word)], "en").map(({ word }) => word), [family, word]);
+  assert.deepEqual(say("\u200d", "\u200c", "a\u202e"), ["U+200D", "U+200C", "aU+202E"]);
+});
+
+test("a newline or tab at the beginning of a token is a sign, not a space", () => {
+  assert.deepEqual(say("\nHello", "\tx", "  y", "\n\n"), ["⏎Hello", "⇥x", "·y", "⏎⏎"]);
+});
+
+test("a token from right to left is isolated in a sentence", () => {
+  const [arabic, latin, again] = labels([token(" ات"), token("cat"), token(" ات")], "en");
+  assert.equal(numberedWord(arabic), "\u2068ات₁\u2069");
+  assert.equal(plainLabel(again), "·\u2068ات₂\u2069");
+  assert.equal(numberedWord(latin), "cat");
 });
 
 test("languages follow the direction, special tokens are nobody's words", () => {

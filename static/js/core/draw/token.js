@@ -1,7 +1,7 @@
 /** Token labels as elements, each with its language; special tokens are marked. */
 
 import { el } from "../../lib/render.js";
-import { numberedWord, plainLabel, plainStep } from "../wire/tokens.js";
+import { bareWord, isRightToLeft, plainLabel, plainStep } from "../wire/tokens.js";
 import { s } from "./svg.js";
 
 /** @import { Label, Step } from "../wire/tokens.js" */
@@ -16,9 +16,9 @@ export function token(label, className = "") {
   const dot = space && el("span", { className: "space", "data-term": space }, space);
   return el(
     "span",
-    { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, "data-term": special ? label.word : undefined },
+    { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, dir: isRightToLeft(label) ? "auto" : undefined, "data-term": special ? label.word : undefined },
     dot,
-    numberedWord(label),
+    bareWord(label),
   );
 }
 

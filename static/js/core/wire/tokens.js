@@ -21,7 +21,11 @@
  * @property {boolean} [short]  whether there is no room for what is read
  */
 
-const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
+/** Joiners belong to what they join: an emoji of several, a Persian word. They are a sign only by themselves. */
+const JOINERS = /[\u200c\u200d\u2060]/g;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const LEADING_SPACE = /^[^\S\n\r\t]+/;
+const CONTROLS = /[\u0000-\u001f\u007f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 
 /** @param {TokenReply} token */
@@ -55,7 +59,7 @@ export function informativeKeys(steps) {
 
 /** @param {TokenReply[]} tokens @param {string} lang @returns {Label[]} */
 export function labels(tokens, lang) {
-  const words = tokens.map(({ text }) => visible(text.trimStart() || text));
+  const words = tokens.map(({ text }) => visible(text.replace(LEADING_SPACE, "") || text));
   /** @type {Map<string, number>} */
   const totals = new Map();
   for (const word of words) totals.set(word, (totals.get(word) ?? 0) + 1);
@@ -65,7 +69,7 @@ export function labels(tokens, lang) {
     const word = words[i];
     occurrences.set(word, (occurrences.get(word) ?? 0) + 1);
     const nth = (totals.get(word) ?? 0) > 1 ? (occurrences.get(word) ?? 1) : null;
-    const space = /^\s/.test(text) && text.trimStart() ? "·" : "";
+    const space = LEADING_SPACE.test(text) && text.replace(LEADING_SPACE, "") ? "·" : "";
     return { space, word, nth, lang: special ? "en" : lang, special, ...(template ? { template } : {}), pad: isPad(tokens[i]) };
   });
 }
@@ -112,10 +116,20 @@ export function plainLabel(label) {
 }
 
 /**
- * Without the dot for its space, for quoting a token.
+ * Without the dot for its space, for quoting a token. A word from right to left is isolated, so that
+ * it does not change the order of the sentence around it.
  * @param {Label} label
  */
-export function numberedWord({ word, nth }) {
+export function numberedWord(label) {
+  const word = bareWord(label);
+  return isRightToLeft(label) ? `\u2068${word}\u2069` : word;
+}
+
+/** @param {Pick<Label, "word">} label */
+export const isRightToLeft = ({ word }) => RIGHT_TO_LEFT.test(word);
+
+/** The same for an element that isolates it. @param {Label} label */
+export function bareWord({ word, nth }) {
   return (
     word + (nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join(""))
   );
@@ -130,9 +144,10 @@ export function plainStep({ reads, writes, position, short }) {
 
 /** @param {string} text  A newline or a zero-width mark is a token too, and has to be seen. */
 function visible(text) {
+  if (!text.replace(JOINERS, "")) return text.replace(JOINERS, codePoint);
   const spaced = text.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
-  return spaced.replace(
-    CONTROLS,
-    (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
-  );
+  return spaced.replace(CONTROLS, codePoint);
 }
+
+/** @param {string} mark */
+const codePoint = (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
