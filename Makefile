@@ -23,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models pins notices sbom types clean
+.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures pins notices sbom types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -130,6 +130,9 @@ pins: | $(DEV)  ## write the lock files: versions and hashes of all dependencies
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 	$(LOCK) requirements-hf.txt --output-file requirements-hf.lock \
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
+
+architectures: $(DEV)  ## try all architectures of transformers, and write docs/models.md
+	@$(BIN)/python -m tests.model.architectures
 
 notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from the installed packages
 	$(BIN)/python -m deploy.notices

@@ -41,7 +41,8 @@ def is_transformers(value: object) -> bool:
 def unwrap(value: Any) -> Unwrapped:
     """Return the model of `transformers` inside an object, which is not changed.
 
-    Raises `TypeError` for an object without one, and `ValueError` for a model that cannot be run.
+    Raises `TypeError` for an object without one, and `ValueError` for a model that cannot be run or
+    reads no text.
     """
     model, tokenizer, copied = value, None, False
     adapters: tuple[str, ...] = ()
@@ -58,6 +59,9 @@ def unwrap(value: Any) -> Unwrapped:
             model = model.module
         else:
             raise TypeError(_no_model(value, model))
+    from model.adapters.huggingface.opening import check_reads_ids
+
+    check_reads_ids(type(model))
     adapters = adapters or _added_adapters(model)
     _check_numbers(model)
     return Unwrapped(model, tokenizer, _named(model, adapters), copied)

@@ -13,13 +13,29 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import ask
 from tests.model.tiny_huggingface import build
 
+transformers: Any = pytest.importorskip("transformers")
+VIT = transformers.ViTConfig(
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=48,
+    image_size=16,
+    patch_size=8,
+    attn_implementation="eager",
+)
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
 def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     llama, tokenizer = build("llama")
-    known: dict[str, Any] = {"llama": llama, "tokenizer": tokenizer}
+    known: dict[str, Any] = {
+        "llama": llama,
+        "tokenizer": tokenizer,
+        "transformers": transformers,
+        "torch": torch,
+        "vit": transformers.ViTModel(VIT),
+    }
     for number, example in enumerate(EXAMPLES):
         exec(compile(example, f"{PAGE.name}, example {number + 1}", "exec"), known)
     said = capsys.readouterr().out

@@ -194,6 +194,74 @@ def test_half_and_quantised_models_stay_as_they_are(tmp_path: Any) -> None:
         headlight.load("en-zh", dtype="bfloat16")
 
 
+TINY = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "image_size": 16,
+    "patch_size": 8,
+    "attn_implementation": "eager",
+}
+GRID = ["[CLS]", "0,0", "0,1", "1,0", "1,1"]
+
+
+@pytest.mark.parametrize("name", ["ViT", "DeiT", "CLIPVision"])
+def test_a_model_of_images_is_shown_as_arrays(name: str) -> None:
+    made = getattr(hf, f"{name}Model")(getattr(hf, f"{name}Config")(**TINY))
+    said = f"^{name}Model cannot be served: it reads no text: .* pixel_values, not token ids; run "
+    said += r"it yourself with output_attentions=True, and show its attention as arrays: "
+    for call in (
+        lambda: headlight.show(made, hf.ViTImageProcessor, "a cat"),
+        lambda: headlight.wrap(made),
+        lambda: headlight.serve(made),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    out = made(pixel_values=torch.rand(1, 3, 16, 16), output_attentions=True)
+    distilled = ["[DIST]"] if name == "DeiT" else []
+    labels = [GRID[0], *distilled, *GRID[1:]]
+    given = headlight.given(out.attentions, labels)
+    for layer, attention in enumerate(out.attentions):
+        weights = given.trace(given.text)[f"encoder.{layer}.self.weights"]
+        torch.testing.assert_close(weights.value, attention[0].detach())
+    assert headlight.show(out.attentions, labels).html
+
+
+def test_a_model_of_sound_is_shown_as_arrays() -> None:
+    config = hf.WhisperConfig(
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=48,
+        decoder_ffn_dim=48,
+        max_source_positions=16,
+        max_target_positions=16,
+        num_mel_bins=8,
+        attn_implementation="eager",
+    )
+    made = hf.WhisperModel(config)
+    with pytest.raises(ValueError, match="takes input_features, not token ids; run it yourself"):
+        headlight.show(made, None, "hello")
+    out = made(
+        input_features=torch.rand(1, 8, 32),
+        decoder_input_ids=torch.tensor([[1, 2, 3]]),
+        output_attentions=True,
+    )
+    given = headlight.given(
+        {
+            "encoder": out.encoder_attentions,
+            "decoder": out.decoder_attentions,
+            "cross": out.cross_attentions,
+        },
+        {"source": [f"{20 * frame} ms" for frame in range(16)], "target": ["<s>", "he", "llo"]},
+    )
+    weights = given.trace(given.text)["decoder.1.cross.weights"]
+    torch.testing.assert_close(weights.value, out.cross_attentions[1][0].detach())
+
+
 def test_a_device_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match="device must be one of auto, cpu, cuda, mps, not 'tpu'"):
         headlight.load("en-zh", "tpu")

@@ -86,10 +86,22 @@ def _digest(model: Any) -> str:
     digest = hashlib.sha256(model.config.to_json_string().encode())
     with torch.inference_mode():
         for name, value in model.named_parameters():
-            flat = value.reshape(-1)
-            sampled = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
-            digest.update(f"{name}{tuple(value.shape)}".encode() + sampled.numpy().tobytes())
+            digest.update(f"{name}{tuple(value.shape)}".encode())
+            for stored in _stored_tensors(value):
+                flat = stored.reshape(-1)
+                sampled = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
+                digest.update(sampled.numpy().tobytes())
     return digest.hexdigest()
+
+
+def _stored_tensors(value: Tensor) -> Iterator[Tensor]:
+    """Yield the plain tensors of a parameter: one, or several if it was quantised (torchao)."""
+    if not hasattr(value, "__tensor_flatten__"):
+        yield value
+        return
+    names, _ = value.__tensor_flatten__()
+    for name in names:
+        yield from _stored_tensors(getattr(value, name))
 
 
 _lock = Lock()

@@ -48,6 +48,11 @@ from model.file_reading import (
 )
 
 IDS = "input_ids"
+SENSED = ("pixel_values", "input_features", "input_values", "audio_values")  # images, sound
+ARRAYS = (
+    "run it yourself with output_attentions=True, and show its attention as arrays: "
+    "headlight.show(attentions, labels), with a label for each patch or frame"
+)
 
 
 class RefusalError(ValueError):
@@ -63,7 +68,7 @@ def no_text(class_: type[Any]) -> RefusalError:
     """Refuse a model whose input is no text."""
     read = class_.main_input_name
     inputs = "no token ids" if read == IDS else f"{read}, not token ids"
-    return refused(class_, f"it reads no text: its forward pass takes {inputs}")
+    return refused(class_, f"it reads no text: its forward pass takes {inputs}; {ARRAYS}")
 
 
 def other_inputs(model: Any, error: Exception) -> RefusalError:
@@ -71,6 +76,9 @@ def other_inputs(model: Any, error: Exception) -> RefusalError:
     if model.main_input_name != IDS:
         return no_text(type(model))
     reason = f"it does not run on the token ids of a text alone ({error_line(error)})"
+    others = [name for name in inspect.signature(type(model).forward).parameters if name in SENSED]
+    if others:
+        reason += f", since it also reads {' and '.join(others)}; {ARRAYS}"
     return refused(type(model), reason)
 
 

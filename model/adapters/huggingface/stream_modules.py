@@ -148,9 +148,9 @@ def _nearest(added: ModuleCall, calls: Sequence[ModuleCall]) -> nn.Module:
 
 
 def linear(module: nn.Module) -> tuple[Tensor | None, Tensor | None]:
-    """Return W (in, out) and b of a linear module; None for any other one."""
+    """Return W (in, out) and b of a linear module; None for any other one, or a quantised one."""
     weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
-    if isinstance(module, nn.Linear):
+    if isinstance(module, nn.Linear) and type(weight) in {nn.Parameter, Tensor}:
         return module.weight.T, module.bias
     if type(module).__name__ == "Conv1D" and isinstance(weight, Tensor):  # of GPT-2
         return weight, bias
