@@ -122,19 +122,16 @@ def tried(wanted: Sequence[str], seconds: float = SECONDS) -> Iterator[Tried]:
     """Try architectures in other processes; one that ends or takes too long stops no other."""
     left = list(wanted)
     while left:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.model.architectures", "--try", str(seconds), *left],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert process.stdout
-        for line in process.stdout:
-            if line.startswith("{"):
-                left.pop(0)
-                yield Tried(**json.loads(line))
-        code = process.wait()
+        command = [sys.executable, "-m", "tests.model.architectures", "--try", str(seconds), *left]
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stdout
+            for line in process.stdout:
+                if line.startswith("{"):
+                    left.pop(0)
+                    yield Tried(**json.loads(line))
+        code = process.returncode
         if left and code:
             why = f"takes more than {seconds:g} s" if code == -signal.SIGALRM else f"ends ({code})"
             yield Tried(left.pop(0), "not tried", f"the process that tries it {why}")
