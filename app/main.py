@@ -64,6 +64,7 @@ from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
 from app.runs.runs import open_runs
 from app.settings import Settings
+from app.shares import oembed
 from app.shares import routes as shares
 from app.shares.service import open_shares
 from app.shares.store import STORED as STORED_SHARES
@@ -236,6 +237,7 @@ API = (
     *(health.router, qr.router),
 )
 PAGES = (
+    oembed.router,  # at the address that the standard's users expect
     handouts.router,
     lessons.router,
     head_pages.router,

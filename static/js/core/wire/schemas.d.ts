@@ -1114,6 +1114,33 @@ export interface components {
       /** @description Short names of its parameters, such as "W_1"; "W_g" if it is gated. */
       parameters: string[];
     };
+    /** @description A share as a frame to embed. */
+    OEmbedReply: {
+      /**
+       * @default rich
+       * @constant
+       */
+      type?: "rich";
+      /**
+       * @default 1.0
+       * @constant
+       */
+      version?: "1.0";
+      title: string;
+      /** @default Headlight */
+      provider_name?: string;
+      provider_url: string;
+      /** @default 3600 */
+      cache_age?: number;
+      /** @description An `<iframe>` of `/embed/{id}`. */
+      html: string;
+      width: number;
+      height: number;
+      /** @description The picture of the share, if it fits the limits. */
+      thumbnail_url?: string | null;
+      thumbnail_width?: number | null;
+      thumbnail_height?: number | null;
+    };
     /** @description A picture of one head. */
     OneHeadReply: {
       dims: string[];
@@ -2744,6 +2771,7 @@ export type MemberReply = components["schemas"]["MemberReply"];
 export type MembersReply = components["schemas"]["MembersReply"];
 export type ModelReply = components["schemas"]["ModelReply"];
 export type NetworkInfo = components["schemas"]["NetworkInfo"];
+export type OEmbedReply = components["schemas"]["OEmbedReply"];
 export type OneHeadReply = components["schemas"]["OneHeadReply"];
 export type OneTextDecodeRequest = components["schemas"]["OneTextDecodeRequest"];
 export type OneTextOverviewRequest = components["schemas"]["OneTextOverviewRequest"];
