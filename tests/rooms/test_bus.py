@@ -29,10 +29,11 @@ async def test_a_room_is_stored_once(bus: Bus) -> None:
 
 
 async def test_the_number_of_rooms_is_limited_until_some_expire(bus: Bus) -> None:
-    assert await bus.create("aaaaaa", b"1", 1, 2)
+    assert await bus.create("aaaaaa", b"1", 60, 2)
     assert await bus.create("bbbbbb", b"1", 60, 2)
     with pytest.raises(FullError):
         await bus.create("cccccc", b"1", 60, 2)
+    assert await bus.replace("aaaaaa", b"1", b"1", 1)
     await asyncio.sleep(2.1)  # Redis counts whole seconds
     assert await bus.create("cccccc", b"1", 60, 2)
     assert await bus.read("aaaaaa") is None
