@@ -23,7 +23,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures pins notices sbom types clean
+.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures pins notices sbom release types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -140,8 +140,20 @@ notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from the installed packages
 sbom: $(DEV)  ## write sbom.json, a CycloneDX bill of materials
 	$(BIN)/python -m deploy.sbom
 
+# What checks a release is in no lock: it runs apart, at these versions. W002: small models share files.
+TOOL = $(BIN)/uv tool run --quiet --from
+release: $(DEV)  ## write dist: wheel, source, bill of materials, image build file and notes, checked
+	rm -rf dist
+	$(BIN)/python -m deploy.release
+	$(BIN)/python -m hatchling build --directory dist
+	$(TOOL) twine==7.0.0 twine check --strict dist/*.whl dist/*.tar.gz
+	$(TOOL) check-wheel-contents==0.6.3 check-wheel-contents --ignore W002 dist/*.whl
+	$(BIN)/python -m deploy.sbom
+	mv sbom.json dist/
+	cp Dockerfile dist/
+
 clean:  ## remove everything that set-up and tests created, except data
-	rm -rf $(VENV) .venv-3.1* node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
+	rm -rf $(VENV) .venv-3.1* node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json dist
 
 # In Debian, ensurepip is in a separate package; without it, venv fails half-way.
 $(BIN)/python:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from app import __version__
+from deploy.release import notes
 from headlight.namesake import DISTRIBUTION
 from tests.servers import ROOT
 
@@ -64,3 +65,13 @@ def test_the_workflow_runs_what_a_change_must_pass() -> None:
     assert jobs["linux"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
     assert any(step.get("run") == ".ci/run" for step in jobs["linux"]["steps"])
     assert jobs["wheel"]["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
+
+
+def test_the_notes_are_those_of_the_version() -> None:
+    sections = "[Unreleased]", "[0.2.0] - 2027-01-01\n\n- New.", "[0.1.0] - 2026-01-01\n\n- Old."
+    text = "".join(f"## {section}\n\n" for section in sections)
+    assert notes(text, "0.2.0") == "- New.\n"
+    assert notes(text, "0.1.0") == "- Old.\n"
+    with pytest.raises(ValueError, match=r"says nothing of 0\.3\.0"):
+        notes(text, "0.3.0")
+    assert "headlight-attention" in notes(read("CHANGELOG.md"), __version__)
