@@ -1,5 +1,6 @@
 """Figures in a notebook: ``headlight.show(model, "Hello")``."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,8 +13,9 @@ from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import SELECT, handout
 from app.handouts.packing import CHARSET, in_base64
 from app.traces.replies import ModelReply
-from headlight.arrays import given
+from headlight.arrays import GivenAttention, given
 from headlight.models import load, wrap
+from headlight.notices import AttentionWarning
 from headlight.pictures import picture
 from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter import Adapter
@@ -21,6 +23,8 @@ from model.adapters.requests.request import Request
 from model.trace.tensor_names import present
 
 FORMS = ("html", "svg", "pdf", "png")
+LARGE_MB = 5  # above which `show` says before how large the file becomes
+WEIGHT_BYTES = 3.4  # of a weight in the file, in float32, compressed
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 
 
@@ -121,6 +125,7 @@ def _asked(
                 "show(attentions, tokens, tokenizer=…)"
             )
         model = given(seen, *about, **reading)
+        _warn_if_large(model)
         return model, model.text
     if unused := [name for name, value in reading.items() if value is not None]:
         raise TypeError(f"{unused[0]} is for arrays; a model has its own")
@@ -137,3 +142,20 @@ def _asked(
     if not isinstance(text, str | Request):
         raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
     return cast(Adapter, seen), text
+
+
+def _warn_if_large(model: GivenAttention) -> None:
+    """Warn, before anything is drawn, that the file becomes large, and how it becomes smaller."""
+    weights = sum(
+        tensor.value.numel() for tensor in model.tensors.values() if tensor.value.ndim > 2
+    )
+    megabytes = weights * WEIGHT_BYTES / 1e6
+    if megabytes <= LARGE_MB:
+        return
+    layers = max(model.info.layers.values())
+    warnings.warn(
+        f"the figure will have about {megabytes:.0f} MB, for {weights / 1e6:.1f} million weights "
+        f"in {layers} layers; nothing is left out. layers=[0, {layers - 1}] makes it smaller",
+        AttentionWarning,
+        stacklevel=4,
+    )
