@@ -200,7 +200,7 @@ def _first(
         "layer": layer + 1,
         "head": head + 1,
         "row": row + 1,
-        "token": queries[row].text.strip(),
+        "token": queries[row].text.strip() or repr(queries[row].text)[1:-1],  # such as \n
     }
 
 

@@ -79,6 +79,11 @@ def test_rows_of_zeros_are_said() -> None:
     doubted(layers([0] * 6), f"{PLACE} has only zeros, and so have 1 rows in all")
 
 
+def test_a_row_of_a_newline_has_a_name() -> None:
+    tokens = [*"abc", "\n", *"de"]
+    refused(layers([np.nan] * 6), r"head 3, row 4 “\\n” has a weight that is nan", tokens)
+
+
 def test_nothing_but_zeros_is_refused() -> None:
     refused([np.zeros((2, 6, 6))], "all weights are 0")
 
