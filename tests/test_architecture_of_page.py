@@ -20,6 +20,7 @@ USES = {
     "ask": {"lab"},
     "assignment": {"ask", "room"},
     "collection": {"learn"},
+    "handout": {"workspace"},
     "learn": {"ask", "lab", "opening", "room", "train", "workspace", "zoo"},
     "room": {"ask", "lab"},
     "share": {"ask"},

@@ -1,0 +1,81 @@
+/**
+ * A page in one file: it contains the trace, and the page's modules draw it. There is no server,
+ * and the address bar is not used.
+ */
+
+import { place } from "../core/wire/attentions.js";
+import { openingHead } from "../core/store/highlight.js";
+import { bindStage, createPageServices } from "../workspace/main-figure.js";
+import { find } from "../lib/dom.js";
+import { opening } from "../core/store/examples.js";
+import { viewsInShare } from "../core/store/share-contents.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { bindChanges } from "../workspace/interventions.js";
+import { bindChips } from "../workspace/token-chips.js";
+import { bindExport } from "../workspace/export-menu.js";
+import { bindInspector } from "../workspace/inspector.js";
+import { bindPickers } from "../workspace/head-pickers.js";
+import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
+import { fittedLink } from "../core/store/link.js";
+import { frozen } from "../core/store/data-sources.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
+import { OPTIONS, VIEWS, offered } from "../views/index.js";
+
+/** @import { PageServices } from "../workspace/main-figure.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
+
+/**
+ * Draw what the page contains.
+ * @param {import("../core/wire/api.js").Api} api
+ * @returns {Promise<PageServices>}
+ */
+export async function openHandout(api) {
+  const root = find("#workspace");
+  const { lang = "en" } = root.dataset;
+  const initial = linkTo({ ...opening(lang), lang });
+  const source = frozen(api, { id: "handout", initial, options: OPTIONS });
+  const opened = /** @type {Opened} */ (await source.open?.(initial));
+  const { trace, model, share } = opened;
+  const nearestLink = fittedLink(initial, model);
+  const drawnPage = { ...opened, link: nearestLink };
+  const views = isLong(trace) ? offered(drawnPage) : viewsInShare(drawnPage, VIEWS);
+  const offer = () => views;
+  const store = storeOf(initial, offer);
+  const status = { root: document.documentElement, busy: find("#stage") };
+  const plan = { store, source: { ...source, open: async () => opened }, offer, status };
+  const services = createPageServices(plan, api);
+  document.documentElement.toggleAttribute("data-long", isLong(trace));
+  root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
+  bindExport(services, ["png", "svg", "pdf", "csv"]);
+  await services.figure.run();
+  if (share.state.layer === undefined && share.state.head === undefined)
+    store.go(openingHead(trace, model, store.get().link));
+  return services;
+}
+
+/**
+ * The model and date, the link to the live page, and printing.
+ * @param {PageServices} services
+ */
+function bindFrame({ store, t, format: query }) {
+  const { home = "" } = find("#workspace").dataset;
+  const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
+  find("#print").addEventListener("click", () => window.print());
+  const part = (/** @type {Page} */ { share, link }) => [share, link];
+  store.subscribe(part, ({ share, link }) => {
+    if (!share) return;
+    find("#source").textContent = link.source;
+    const date = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
+      dateStyle: "long",
+    });
+    find("#frozen-says").textContent = t("{when}, as {model} ({digest}) saw it.", {
+      when: date,
+      model: share.model.name,
+      digest: share.model.digest.slice(0, 12),
+    });
+    live.hidden = !home;
+    if (home) live.href = `${home}/?${query(link)}`;
+  });
+}
