@@ -25,7 +25,6 @@ FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "*.d.ts", "scale")
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
 ITSELF = "headlight"
-LIBRARY = "transformers"
 LEAST = {"torch": "2.6"}  # older than what is pinned
 
 
@@ -58,7 +57,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 class CustomMetadataHook(MetadataHookInterface):
     """Takes the dependencies from the requirements, as minimum versions.
 
-    The extra `hf` adds `transformers`.
+    The extra `hf` adds `transformers`, `notebook` what `headlight.Widget` needs.
     """
 
     def update(self, metadata: dict[str, Any]) -> None:
@@ -66,14 +65,15 @@ class CustomMetadataHook(MetadataHookInterface):
         root = Path(self.root)
         metadata["dependencies"] = _least(root / "requirements.txt")
         metadata["optional-dependencies"] = {
-            "hf": [
-                requirement
-                for requirement in _least(root / "requirements-hf.txt")
-                if requirement.startswith(LIBRARY)
-            ]
+            "hf": _named(root / "requirements-hf.txt", "transformers"),
+            "notebook": _named(root / "requirements-dev.txt", "anywidget"),
         }
         about = (root / "app" / "__init__.py").read_text(encoding="utf-8")
         metadata["version"] = re.findall(r'^__version__ = "(.+)"', about, re.MULTILINE)[0]
+
+
+def _named(requirements: Path, library: str) -> list[str]:
+    return [line for line in _least(requirements) if line.startswith(library)]
 
 
 def _least(requirements: Path) -> list[str]:

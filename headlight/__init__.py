@@ -5,6 +5,7 @@ import headlight
 model = headlight.load("en-zh")
 trace = model.trace("Hello")
 headlight.show(model, "Hello")
+headlight.Widget(model, "Hello")  # in a notebook, moved from both sides
 
 headlight.show(model, tokenizer, "Hello")  # of `transformers`
 with headlight.record(model) as record:
@@ -22,6 +23,7 @@ from headlight.namesake import warn_of_namesake
 
 if TYPE_CHECKING:
     from headlight.interface import *  # noqa: F403
+    from headlight.widget import Widget as Widget
 else:
 
     def __getattr__(name: str) -> Any:

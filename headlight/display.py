@@ -20,6 +20,7 @@ from headlight.pictures import picture
 from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.request import Request
+from model.adapters.requests.trace import Trace
 from model.trace.tensor_names import present
 
 FORMS = ("html", "svg", "pdf", "png")
@@ -92,32 +93,43 @@ def show(
     or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
     `TypeError` for arguments of another form.
     """
-    model, request = _asked(
+    model, request = asked(
         seen, about, {"tokenizer": tokenizer, "scheme": scheme, "layers": layers}
     )
-    trace = model.trace(request, select=present(SELECT, model.names), summarise="*")
+    trace = traced(model, request)
     place = {"block": block, "layer": layer, "head": head}
-    state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
+    drawn = content(model, trace, {**place, "lang": lang})
+    return Shown(handout(drawn, "", theme), height, drawn)
+
+
+def traced(model: Adapter, request: str | Request) -> Trace:
+    """Run a sentence and return what a handout draws."""
+    return model.trace(request, select=present(SELECT, model.names), summarise="*")
+
+
+def content(model: Adapter, trace: Trace, place: Mapping[str, Any]) -> HandoutContent:
+    """Return the content of a handout, opened at a place; None in it stands for a default."""
+    state = {model.info.texts[0]: trace.request.source, "view": "attention"}
     share = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
         "notices": [
-            {"text": notice.text(lang), "doubt": notice.doubt}
+            {"text": notice.text(place.get("lang") or "en"), "doubt": notice.doubt}
             for notice in getattr(model, "notices", ())
         ],
     }
-    content = HandoutContent(trace_reply(trace, "", model.info.id), share)
-    return Shown(handout(content, "", theme), height, content)
+    return HandoutContent(trace_reply(trace, "", model.info.id), share)
 
 
-def _asked(
-    seen: Any, about: Sequence[Any], reading: Mapping[str, Any]
+def asked(
+    seen: Any, about: Sequence[Any], reading: Mapping[str, Any] | None = None
 ) -> tuple[Adapter, str | Request]:
     """Return the model and the sentence to run through it.
 
     `reading` are the arguments of `given`, which only arrays take.
     """
+    reading = reading or {}
     if not (is_wrapped(seen) or isinstance(seen, str) or hasattr(seen, "info")):
         if len(about) > 1:
             raise TypeError(

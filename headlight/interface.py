@@ -1,5 +1,7 @@
 """What `headlight` offers: `headlight.show` is `show` here."""
 
+from typing import Any
+
 from headlight.array_tokens import Grid
 from headlight.arrays import given
 from headlight.display import Shown, show
@@ -53,3 +55,12 @@ __all__ = [
     "token_id",
     "wrap",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `Widget` when it is first used: it needs the extra `notebook`."""
+    if name == "Widget":
+        from headlight.widget import Widget
+
+        return Widget
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -59,6 +59,19 @@ class Serving:
         return f'<a href="{address}" target="_blank" rel="noopener">{address}</a>'
 
 
+def private_settings(folder: str, port: int = 0) -> Settings:
+    """Return the settings of a server for the user of this process, with its data in a folder."""
+    return Settings(
+        host=LOOPBACK,
+        port=port,
+        data_dir=Path(folder),
+        database_url=None,  # not that of another server, from the environment
+        rates_url=None,
+        zoo=False,
+        max_runs=0,
+    )
+
+
 def serve(
     model: Adapter | Mapping[str, Adapter] | Any, tokenizer: Any = None, *, port: int = 0
 ) -> Serving:
@@ -73,15 +86,7 @@ def serve(
         model = wrap(model, tokenizer)
     models = model if isinstance(model, Mapping) else {model.info.id: model}
     folder = TemporaryDirectory(prefix="headlight-")
-    settings = Settings(
-        host=LOOPBACK,
-        port=port,
-        data_dir=Path(folder.name),
-        database_url=None,  # not that of another server, from the environment
-        rates_url=None,
-        zoo=False,
-        max_runs=0,
-    )
+    settings = private_settings(folder.name, port)
     listening = socket.create_server((LOOPBACK, port))
     config = uvicorn.Config(
         create_app(settings, Catalog.of(models)), log_level="warning", ws="none"

@@ -32,6 +32,7 @@ MODEL_USES = {
 # Not installed everywhere: only this room says its name, and is imported only for such a model.
 HUGGING_FACE = {"transformers", "huggingface_hub", "gguf", "onnx"}
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
+ONLY_IN_NOTEBOOKS = {"anywidget", "traitlets"}  # the extra `notebook`, for headlight/widget.py
 ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster is named
 # Ranks from the bottom up: a file imports from its own folder or lower ones, never higher ones.
 RANKS = {
@@ -89,6 +90,8 @@ RANKS = {
         "serving",
         "why",
         "files",
+        "in_process",
+        "widget",
         "interface",
         "__init__",
         "doctor",
@@ -280,7 +283,8 @@ def test_what_is_imported_is_pinned() -> None:
     assert pinned("requirements-scale.txt") >= ONLY_AT_SCALE
     imported = {module.partition(".")[0] for path in PYTHON for module in python_imports(path)}
     assert pinned("requirements-hf.txt") == {name.replace("_", "-") for name in HUGGING_FACE}
-    imported -= ONLY_AT_SCALE | HUGGING_FACE
+    assert "anywidget" in pinned("requirements-dev.txt")
+    imported -= ONLY_AT_SCALE | HUGGING_FACE | ONLY_IN_NOTEBOOKS
     carriers = packages_distributions()
     for module in imported - sys.stdlib_module_names - OURS:
         assert pinned("requirements.txt") & {

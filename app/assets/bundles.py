@@ -53,14 +53,16 @@ SHORT_TEXT = re.findall(
 )
 IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
 ROOM = ["room/room", "room/room-question"]
-WITHOUT_SERVER = {
+WITHOUT_PLOTLY = {
+    "core/figure/zoom": "core/figure/zoom-in-handout",
+    "views/space/solid": "views/space/solid-in-handout",
+    "core/draw/plotly": "core/draw/plotly-in-handout",
+}
+WITHOUT_SERVER = WITHOUT_PLOTLY | {
     "core/wire/api": "core/wire/api-in-handout",
     "lib/npz": "lib/npz-in-handout",
     "core/figure/problem-wording": "core/figure/problem-wording-in-handout",
     "views/groups": "views/groups-in-handout",
-    "core/figure/zoom": "core/figure/zoom-in-handout",
-    "views/space/solid": "views/space/solid-in-handout",
-    "core/draw/plotly": "core/draw/plotly-in-handout",
 }
 WITHOUT_MAP = WITHOUT_SERVER | {"long/map/view": "long/map/in-handout"}
 SIMPLE = WITHOUT_MAP | {
@@ -136,6 +138,11 @@ PAGES = {
         views=IN_HANDOUT,
         instead=WITHOUT_SERVER,
         module="handout",
+    ),
+    "widget": Page(
+        [*FRAME, *FIGURE, "core/export"],
+        [*NARROW, "pages/handout"],
+        instead=WITHOUT_PLOTLY,
     ),
     "lab": Page(
         [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "core/export"],

@@ -41,17 +41,19 @@ UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
 
-def handout(content: HandoutContent, home: str, theme: str | None = None) -> bytes:
+def handout(content: HandoutContent, home: str, theme: str | None = None, nonce: str = "") -> bytes:
     """Return the file.
 
     `home` is the address of the server to link to ("" for none), `theme` "light" or "dark" (None:
-    the system's).
+    the system's). With a nonce, it waits for the page around it, which must know the nonce, to
+    connect it to a notebook's kernel.
     """
     return _page(
         "handout",
         _language(content.about),
-        bundle=_bundle(content),
+        bundle="widget" if nonce else _bundle(content),
         theme=theme,
+        nonce=nonce,
         home=home.rstrip("/"),
         share=content.about.get("id") or "",
         source=in_short(sentence(content.about["state"])),

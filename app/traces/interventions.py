@@ -3,6 +3,7 @@
 Interventions in requests; `model.trace.interventions` defines their effects.
 """
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -288,3 +289,48 @@ class InterventionRequest(Strict):
             return Intervention(self.at, self.do, self.head, None, *parts)
         name = next(name for name, kind in DEEDS.items() if isinstance(self.do, kind))
         return Intervention(self.at, name, self.head, self.do.value(), *parts)
+
+
+def stated(intervention: Intervention) -> dict[str, Any]:
+    """Return an intervention as a request states it: the inverse of `intervention()`."""
+    parts = {"head": intervention.head, "heads": intervention.heads}
+    parts |= {"rows": intervention.rows, "units": intervention.units}
+    given = {
+        name: list(part) if isinstance(part, tuple) else part
+        for name, part in parts.items()
+        if part is not None
+    }
+    return {"at": intervention.at, **given, "do": _stated_effect(intervention)}
+
+
+def _stated_effect(intervention: Intervention) -> str | dict[str, Any]:
+    do, value = intervention.do, intervention.value
+    match value:
+        case None:
+            return do
+        case Cell():
+            weight = [value.query, value.key, value.value]
+            return {do: weight, **({"renormalise": True} if value.renormalise else {})}
+        case Request():
+            return {do: _stated_sentence(value)}
+        case Patch():
+            rows = {} if value.rows is None else {"rows": [list(pair) for pair in value.rows]}
+            end = value.to
+            to = {} if end is None else {"to": {"at": end.at, "head": end.head}}
+            return {do: {**_stated_sentence(value.request), **rows, **to}}
+        case Step():
+            minus = {} if value.minus is None else {"minus": _stated_token(value.minus)}
+            return {do: {"to": _stated_token(value.to), **minus, "times": value.times}}
+        case tuple():
+            return {do: [list(part) if isinstance(part, tuple) else part for part in value]}
+    return {do: value}
+
+
+def _stated_sentence(request: Request) -> dict[str, Any]:
+    stated = {"source": request.source, "direction": request.direction, "target": request.target}
+    decode = {} if request.decode == Decode() else {"decode": asdict(request.decode)}
+    return {name: text for name, text in stated.items() if text is not None} | decode
+
+
+def _stated_token(token: TokenOf) -> dict[str, Any]:
+    return {**_stated_sentence(token.request), "row": token.row}

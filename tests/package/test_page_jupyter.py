@@ -1,89 +1,113 @@
-"""A figure in a real JupyterLab."""
+"""Figures in real notebooks."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
-from playwright.sync_api import BrowserType, expect
+from playwright.sync_api import BrowserType, FrameLocator, Page, expect
 
 from tests.browsing.chromium import ARGS, SHELL
-from tests.servers import free_port
+from tests.serving.jupyter import ROOT, TOKEN, jupyter
 
-ROOT = Path(__file__).parents[2]
-TOKEN = "a-token-of-this-test"
-START_SECONDS = 120
 RUN_MS = 180_000
+TRIES = 10
+SETUP = """\
+import headlight
+from headlight import Intervention
+model = headlight.load("en-zh")
+widget = headlight.Widget(model, "The cat sat on the mat.", block="cross", layer=2, head=1)
+widget"""
+MOVE = """\
+widget.layer, widget.head, widget.pinned = 1, 4, (2, 3)
+widget.changes = [Intervention("decoder.1.cross", "zero", 4)]
+print("written", widget.trace.output.text)"""
+READ = """\
+print("read", widget.layer, widget.head, widget.pinned, [c.do for c in widget.changes])
+print("output", widget.trace.output.text, len(widget.trace.request.interventions))"""
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[str]:
-    """Run JupyterLab on the documentation's notebook; yield the notebook's address."""
-    shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
-    port = free_port()
-    settings = {
-        "ip": "127.0.0.1",
-        "port": port,
-        "root_dir": tmp_path,
-        "allow_root": True,
-        "open_browser": False,
-    }
-    options = [f"--ServerApp.{name}={value}" for name, value in settings.items()]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *options, f"--IdentityProvider.token={TOKEN}"],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-            "JUPYTER_DATA_DIR": str(tmp_path / "data"),
-            "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
-            "IPYTHONDIR": str(tmp_path / "ipython"),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        end = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                urllib.request.urlopen(f"{address}/api?token={TOKEN}").close()
-                break
-            except OSError:
-                assert process.poll() is None, "JupyterLab has ended"
-                assert time.monotonic() < end, "JupyterLab does not answer"
-                time.sleep(0.2)
-        yield f"{address}/lab/tree/headlight.ipynb?token={TOKEN}"
-    finally:
-        process.terminate()  # the first signal asks for confirmation, the second exits
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.terminate()
-            process.wait(60)
-
-
-def test_it_draws_and_answers_a_click(lab: str, browser_type: BrowserType, tmp_path: Path) -> None:
+def page(browser_type: BrowserType) -> Iterator[Page]:
     browser = browser_type.launch(executable_path=SHELL, args=ARGS)
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    yield browser.new_page(viewport={"width": 1600, "height": 1000})
+    browser.close()
+
+
+def test_it_draws_and_answers_a_click(page: Page, tmp_path: Path) -> None:
+    shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(lab, timeout=RUN_MS)
-    expect(page.get_by_text("| Idle")).to_be_visible(timeout=RUN_MS)  # the kernel has started
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
-    figure = page.frame_locator("iframe[title=Headlight]").first
-    caption = figure.locator("#caption")
-    expect(caption).to_contain_text("Layer", timeout=RUN_MS)
-    chart = figure.locator("#view .chart[data-drawn]")
-    chart.scroll_into_view_if_needed()
-    chart.click(position={"x": 200, "y": 200})
-    expect(figure.locator("#inspector")).to_contain_text(re.compile(r"0\.\d{4}|1\.0000"))
-    assert not [one for one in errors if "headlight" in one.lower()]
-    browser.close()
+    with jupyter(tmp_path) as address:
+        page.goto(f"{address}/lab/tree/headlight.ipynb?token={TOKEN}", timeout=RUN_MS)
+        expect(page.get_by_text("| Idle")).to_be_visible(timeout=RUN_MS)  # the kernel has started
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+        figure = page.frame_locator("iframe[title=Headlight]").first
+        caption = figure.locator("#caption")
+        expect(caption).to_contain_text("Layer", timeout=RUN_MS)
+        chart = figure.locator("#view .chart[data-drawn]")
+        chart.scroll_into_view_if_needed()
+        chart.click(position={"x": 200, "y": 200})
+        expect(figure.locator("#inspector")).to_contain_text(re.compile(r"0\.\d{4}|1\.0000"))
+    assert not [error for error in errors if "headlight" in error.lower()]
+
+
+@pytest.mark.parametrize("app", ["jupyterlab", "notebook"])
+def test_the_widget_and_python_move_each_other(page: Page, tmp_path: Path, app: str) -> None:
+    """The cells run one by one; between them, the reader clicks."""
+    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, MOVE, READ)]  # type: ignore[no-untyped-call]
+    notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
+        cells=cells,
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(notebook, tmp_path / "widget.ipynb")  # type: ignore[no-untyped-call]
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    with jupyter(tmp_path, app) as address:
+        path = "lab/tree" if app == "jupyterlab" else "notebooks"
+        page.goto(f"{address}/{path}/widget.ipynb?token={TOKEN}", timeout=RUN_MS)
+        run(page, 0)
+        figure = page.frame_locator("iframe[title=Headlight]").first
+        expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2", timeout=RUN_MS)
+        run(page, 1)
+        written = text_of(page, "written")
+        expect(figure.locator("#caption")).to_contain_text("Layer 2, head 5")
+        expect(figure.locator(".change-chip")).to_have_count(1)
+        expect(figure.locator("#translation, #output").first).to_contain_text(written)
+        other_head(figure)
+        figure.locator("#switch-head").click()
+        expect(figure.locator(".change-chip")).to_have_count(2)
+        expect(figure.locator("#stage")).to_have_attribute("aria-busy", "false")
+        run(page, 2)
+        assert text_of(page, "read") == "1 6 (2, 3) ['zero', 'zero']"
+        assert text_of(page, "output").endswith(" 2")
+    assert not [error for error in errors if "headlight" in error.lower()]
+
+
+def run(page: Page, index: int) -> None:
+    """Run a cell."""
+    cell = page.locator(".jp-CodeCell").nth(index)
+    prompt = cell.locator(".jp-InputPrompt")
+    for _ in range(TRIES):  # a notebook that is still opening drops it
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+Enter")
+        page.wait_for_timeout(3_000)
+        if prompt.inner_text().strip() != "[ ]:":
+            return
+    raise AssertionError("the cell does not run")
+
+
+def text_of(page: Page, name: str) -> str:
+    """Wait for a line that a cell prints, and return it without its name."""
+    output = page.locator(".jp-OutputArea-output", has_text=re.compile(rf"^{name} ", re.MULTILINE))
+    expect(output).to_be_visible(timeout=RUN_MS)
+    lines = output.inner_text().splitlines()
+    return next(line.removeprefix(f"{name} ") for line in lines if line.startswith(f"{name} "))
+
+
+def other_head(figure: FrameLocator) -> None:
+    """Click the seventh head."""
+    figure.locator("#heads label").nth(6).click()

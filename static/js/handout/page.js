@@ -1,6 +1,6 @@
 /**
  * A page in one file: it contains the trace, and the page's modules draw it. There is no server,
- * and the address bar is not used.
+ * and the address bar is not used. In a notebook a kernel may run its model again (kernel.js).
  */
 
 import { place } from "../core/wire/attentions.js";
@@ -10,10 +10,10 @@ import { find } from "../lib/dom.js";
 import { opening } from "../core/store/examples.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { bindChanges } from "../workspace/interventions.js";
+import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { bindChips } from "../workspace/token-chips.js";
 import { bindExport } from "../workspace/export-menu.js";
-import { bindInspector } from "../workspace/inspector.js";
+import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { fittedLink } from "../core/store/link.js";
@@ -40,14 +40,16 @@ export async function openHandout(api) {
   const nearestLink = fittedLink(initial, model);
   const drawnPage = { ...opened, link: nearestLink };
   const views = isLong(trace) ? offered(drawnPage) : viewsInShare(drawnPage, VIEWS);
-  const offer = () => views;
+  const offer = opened.live ? offered : () => views;
   const store = storeOf(initial, offer);
   const status = { root: document.documentElement, busy: find("#stage") };
-  const plan = { store, source: { ...source, open: async () => opened }, offer, status };
+  const beside = opened.live ? surroundingNeeds : undefined;
+  const plan = { store, source: { ...source, open: async () => opened }, offer, beside, status };
   const services = createPageServices(plan, api);
   document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
+  if (opened.live) bindChangeButtons(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   await services.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)

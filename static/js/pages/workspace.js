@@ -1,8 +1,6 @@
 /** Assemble the page: read the link into the state, bind the parts, and request the first trace. */
 
 import { createApi } from "../core/wire/api.js";
-import { attentionAt, place } from "../core/wire/attentions.js";
-import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";
@@ -15,7 +13,7 @@ import { bindExport } from "../workspace/export-menu.js";
 import { bindDisclosure } from "../core/page/disclosure.js";
 import { bindGlossary } from "../core/page/glossary.js";
 import { bindHelp, bindKeys } from "../workspace/shortcuts.js";
-import { bindInspector, scoringNeeds } from "../workspace/inspector.js";
+import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";
 import { bindLongText, bindPassProgress } from "../long/long-text.js";
 import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/head-pickers.js";
@@ -28,13 +26,12 @@ import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
 import { bindShare } from "../share/share-menu.js";
 import { frozen, served } from "../core/store/data-sources.js";
 import { isExploring } from "../room/room-storage.js";
-import { predictions } from "../core/compute/predictions.js";
 import { mergeStates, parse } from "../core/store/link.js";
 import { openingNeeds } from "../opening/word-pairing.js";
 import { splitOptions } from "../core/store/options.js";
 import { bind, read, write } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
-import { OPTIONS, view } from "../views/index.js";
+import { OPTIONS } from "../views/index.js";
 
 const { lang = "en", share, plotly = "", catalog = "", room, roomLink = "", screen } = find("#workspace").dataset;
 
@@ -49,8 +46,7 @@ async function start() {
   const store = storeOf(mergeStates(initial, share ? {} : requested, ...greeting, { lang }));
   const free = requested.layer === undefined && requested.head === undefined;
   const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
-  const beside = { needs, asks: (/** @type {import("../core/store/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? scoringNeeds(page) : []) };
-  const services = createPageServices({ store, source, free, beside, status: notices() }, api, { messages, plotly });
+  const services = createPageServices({ store, source, free, beside: { ...surroundingNeeds, needs }, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
   for (const part of [
@@ -122,14 +118,9 @@ async function first(api, requested) {
 }
 
 /**
- * The tensors for the caption, the inspector, and the thumbnails of layers and heads.
+ * What is shown beside the figure needs: of the opening, only its own.
  * @param {import("../core/store/store.js").Page} page
  */
-function needs({ model, link }) {
-  if (link.options.opening) return openingNeeds(model);
-  const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
-  const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(model, link, name)), ...thumbnailTensors(model, link.block), ...predictions(model)];
-}
+const needs = (page) => (page.link.options.opening ? openingNeeds(page.model) : surroundingNeeds.needs(page));
 
 void start();

@@ -6,6 +6,8 @@
 import { COVER } from "../core/compute/aggregate-attention.js";
 import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
 import { workedCell } from "../core/compute/attention-row.js";
+import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
+import { predictions } from "../core/compute/predictions.js";
 import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
 import { highlightIn, pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
@@ -20,6 +22,7 @@ import { find, write } from "../lib/dom.js";
 import { factored, four } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { row as vector } from "../lib/vectors.js";
+import { view } from "../views/index.js";
 import { createCalculation } from "./calculation.js";
 
 /** @import { Context } from "../core/figure/types.js" */
@@ -272,6 +275,21 @@ export function scoringNeeds(page) {
   const names = learned(scoringAt(page));
   return names.length ? [parameters(page, names)] : [];
 }
+
+/**
+ * What the surroundings of a figure show of its run: the tensors for the caption, the inspector, and
+ * the thumbnails of layers and heads; and the inspector's parameters.
+ */
+export const surroundingNeeds = {
+  /** @param {Page} page */
+  needs({ model, link }) {
+    const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
+    const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
+    return [...names.map((name) => place(model, link, name)), ...thumbnailTensors(model, link.block), ...predictions(model)];
+  },
+  /** @param {Page} page */
+  asks: (page) => (view(page.link.view).frame.inspector ? scoringNeeds(page) : []),
+};
 
 /**
  * @param {Page} page

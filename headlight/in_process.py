@@ -1,0 +1,114 @@
+"""The server's API without a port, for pages that a notebook's kernel answers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, MutableMapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+from fastapi import FastAPI
+
+from app.engine.catalog import Catalog
+from app.main import create_app
+from headlight.serving import LOOPBACK, WAIT_SECONDS, private_settings
+from model.adapters.requests.adapter import Adapter
+
+Message = MutableMapping[str, Any]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class ApiReply:
+    """What the server would send."""
+
+    status: int
+    media_type: str
+    body: bytes
+
+
+class InProcessApi:
+    """Answers requests to the API of one model; opened at the first of them."""
+
+    def __init__(self, model: Adapter) -> None:
+        self._folder = TemporaryDirectory(prefix="headlight-")
+        settings = private_settings(self._folder.name)
+        self._app: FastAPI = create_app(settings, Catalog.of({model.info.id: model}))
+        self._loop = asyncio.new_event_loop()
+        self._ended = asyncio.Event()
+        started: Future[None] = Future()
+        # A daemon, so that a kernel ends without closing its widgets.
+        threading.Thread(target=self._serve, args=[started], name="headlight", daemon=True).start()
+        started.result(WAIT_SECONDS)
+
+    def reply(self, method: str, path: str, accept: str, body: str | None) -> ApiReply:
+        """Return the reply to a request; a stream is read to its end."""
+        return self._run(self._reply(method, path, accept, (body or "").encode()))
+
+    def close(self) -> None:
+        """Stop the engine and delete its data."""
+        self._loop.call_soon_threadsafe(self._ended.set)
+
+    def _run(self, task: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(task, self._loop).result()
+
+    def _serve(self, started: Future[None]) -> None:
+        async def live() -> None:
+            async with self._app.router.lifespan_context(self._app):
+                started.set_result(None)
+                await self._ended.wait()
+            self._folder.cleanup()
+
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(live())
+        except Exception as error:
+            if started.done():
+                raise
+            started.set_exception(error)
+
+    async def _reply(self, method: str, path: str, accept: str, body: bytes) -> ApiReply:
+        """Call the application as a server does."""
+        address, _, query = path.partition("?")
+        headers = [
+            (b"host", LOOPBACK.encode()),
+            (b"accept", accept.encode()),
+            (b"content-type", b"application/json"),
+        ]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": unquote(address),
+            "raw_path": address.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": headers,
+            "client": (LOOPBACK, 0),
+            "server": (LOOPBACK, 80),
+        }
+        requests: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            if requests:
+                return requests.pop()
+            await asyncio.Event().wait()  # until the application cancels this: nobody leaves
+            raise AssertionError("nothing ends this wait")
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await self._app(scope, receive, send)
+        start = next(message for message in sent if message["type"] == "http.response.start")
+        media_type = next(
+            (value for name, value in start["headers"] if name == b"content-type"), b""
+        )
+        content = b"".join(message.get("body", b"") for message in sent)
+        return ApiReply(start["status"], media_type.decode(), content)

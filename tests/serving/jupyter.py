@@ -1,0 +1,62 @@
+"""Real Jupyter servers."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.servers import free_port
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "a-token-of-this-test"
+START_SECONDS = 120
+
+
+@contextmanager
+def jupyter(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
+    """Run "jupyterlab" or "notebook" on a folder; yield the server's address."""
+    port = free_port()
+    settings = {
+        "ip": "127.0.0.1",
+        "port": port,
+        "root_dir": folder,
+        "allow_root": True,
+        "open_browser": False,
+    }
+    options = [f"--ServerApp.{name}={value}" for name, value in settings.items()]
+    process = subprocess.Popen(
+        [sys.executable, "-m", app, *options, f"--IdentityProvider.token={TOKEN}"],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_DATA_DIR": str(folder / "data"),
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "IPYTHONDIR": str(folder / "ipython"),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                urllib.request.urlopen(f"{address}/api?token={TOKEN}").close()
+                break
+            except OSError:
+                assert process.poll() is None, f"{app} has ended"
+                assert time.monotonic() < end, f"{app} does not answer"
+                time.sleep(0.2)
+        yield address
+    finally:
+        process.terminate()  # the first signal asks for confirmation, the second exits
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.wait(60)
