@@ -6,6 +6,7 @@ import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
+import { effectQuestions } from "../workspace/change-effect.js";
 import { bindChips } from "../workspace/token-chips.js";
 import { bindTour } from "../tour/tour.js";
 import { bindModelMenu, bindProblems, bindTitleAndLanguage, notices } from "../workspace/page-header.js";
@@ -46,7 +47,8 @@ async function start() {
   const store = storeOf(mergeStates(initial, share ? {} : requested, ...greeting, { lang }));
   const free = requested.layer === undefined && requested.head === undefined;
   const source = share ? frozen(api, { id: share, initial, requested, options: OPTIONS }) : served(api);
-  const services = createPageServices({ store, source, free, beside: { ...surroundingNeeds, needs }, status: notices() }, api, { messages, plotly });
+  const asks = (/** @type {import("../core/store/store.js").Page} */ page) => [...effectQuestions(page), ...surroundingNeeds.asks(page)];
+  const services = createPageServices({ store, source, free, beside: { needs, asks }, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
   for (const part of [

@@ -34,6 +34,26 @@ function aligner({ model, link }) {
   return { block, query: null, key: null, ...(best ? { layer: best.layer, head: best.head } : {}) };
 }
 
+/**
+ * Heads of the shipped model whose absence is seen on the sentence with which the page begins: the translation changes, or
+ * becomes much less likely.
+ * @type {Record<string, {layer: number, head: number}>}
+ */
+export const NEEDED_HEADS = { "en-zh": { layer: 0, head: 4 }, "zh-en": { layer: 2, head: 5 } };
+
+/**
+ * A cell of a head whose absence is seen.
+ * @param {Page} page
+ * @returns {Partial<State>}
+ */
+function neededHead(page) {
+  const { model, trace, link } = page;
+  const head = model?.id === "en-zh" ? NEEDED_HEADS[trace?.direction ?? ""] : undefined;
+  if (!head || isChanged(link)) return cell(page);
+  const [block, query] = [crossBlock(model).id, link.query ?? 0];
+  return block ? { block, ...head, query, key: link.block === block ? link.key : null } : cell(page);
+}
+
 /** A cell to pin, unless one is pinned. @param {Page} page @returns {Partial<State>} */
 const cell = (page) => (page.link.query === null ? (example(page) ?? {}) : {});
 
@@ -45,8 +65,8 @@ const cell = (page) => (page.link.query === null ? (example(page) ?? {}) : {});
  */
 function outcome(t, page, began) {
   const [before, after] = [began, page].map(({ trace }) => trace?.output.text ?? "");
-  if (before === after) return t("Without this head the model writes the same translation: other heads do the same " +
-    "work.");
+  if (before === after) return t("Without this head the model writes the same translation. The sentence on the changed model says how likely it " +
+    "still is.");
   return t("With this head the model wrote “{before}”, without it “{after}”.", { before, after });
 }
 
@@ -117,7 +137,7 @@ export const STOPS = Object.freeze([
     at: "#switch-head, #view",
     side: "left",
     narrow: "top",
-    go: (page) => ({ view: "attention", ...cell(page) }),
+    go: (page) => ({ view: "attention", ...neededHead(page) }),
     did: ({ link }) => isChanged(link),
     words: (t, page, began) => ({
       title: t("Change the model"),

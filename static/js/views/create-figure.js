@@ -66,7 +66,7 @@ export function createFigure(plan) {
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
   const pair = createRunPair(context, root, room, (overrides, place) => mountTwin({ ...plan, ...overrides }, place));
-  const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
+  const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : pair.alone())) };
   /** @param {View} shown */
   function scale({ frame }) {
     if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);
@@ -85,7 +85,7 @@ export function createFigure(plan) {
     store.subscribe(({ trace, link }) => [trace, link.options], () => scale(stand.view())),
     store.subscribe((page) => page, pair.follow),
     room.onWidth(() => (pair.follow(), stand.draw())),
-    inner.store.subscribe((page) => [...drawn(page), pair.on()], stand.draw),
+    inner.store.subscribe((page) => [...drawn(page), pair.on(), pair.alone()], stand.draw),
     inner.store.subscribe(pointed, stand.light),
     store.watch(stand.light),
     page.onTheme(() => {

@@ -3,11 +3,11 @@
  * page describes the run that the link selects.
  */
 
-import { isChanged } from "../core/store/interventions.js";
+import { isChanged, isOff } from "../core/store/interventions.js";
 import { otherRunPage, runKind, storeOf } from "../core/store/trained-and-changed.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 import { view } from "./index.js";
 
 /** @import { Context, Mounted, Picture } from "../core/figure/types.js" */
@@ -40,7 +40,7 @@ export function createRunPair({ store, t, theme }, root, room, stand) {
   function fits() {
     const { link } = store.get();
     const { twice } = view(link.view).frame;
-    if (!twice || !isChanged(link)) return false;
+    if (!twice || !isChanged(link) || isRemoved(store.get())) return false;
     const width = twin ? frame.getBoundingClientRect().width : room.now().width;
     return width >= 2 * twice + GAP;
   }
@@ -63,11 +63,21 @@ export function createRunPair({ store, t, theme }, root, room, stand) {
 
   return {
     on: () => twin !== null,
+
+    /**
+     * Whose run the only figure shows. Of a head that is off that is the run as trained, as what is gone: the changed one has
+     * nothing to show.
+     */
+    alone: () => (isRemoved(store.get()) ? "trained" : null),
     fits,
 
     /** Show or remove the second view, depending on the page and the available space. */
     follow() {
       if (isNeeded() !== (twin !== null)) turn();
+      const removed = isRemoved(store.get());
+      frame.classList.toggle("removed", removed);
+      if (removed) write(titles.changed, t("Removed by the change: this head’s weights as trained, now 0"));
+      else write(titles.changed, t("Changed"));
       if (!twin) return;
       const page = store.get();
       const chosen = runKind(page.link);
@@ -94,6 +104,16 @@ export function createRunPair({ store, t, theme }, root, room, stand) {
       frame.replaceWith(root);
     },
   };
+}
+
+/**
+ * Whether a view of a single head shows a head that is switched off, and the run as trained is known.
+ * @param {import("../core/store/store.js").Page} page
+ */
+function isRemoved(page) {
+  const { link } = page;
+  const { inspector, rail } = view(link.view).frame;
+  return inspector && rail === "both" && link.options.pool === "one" && isOff(page) && otherRunPage(page)?.status === "ready";
 }
 
 /**

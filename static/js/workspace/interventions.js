@@ -1,6 +1,7 @@
 /**
- * The changes to the model, in every view: one chip per change, removed by a click; and a switch
- * between the changed model and the model as trained, with a label above the figure.
+ * The changes to the model, in every view: what they did, in a sentence; one chip per change, removed
+ * by a click; and a switch between the changed model and the model as trained, with a label above
+ * the figure.
  */
 
 import { quoted } from "../core/draw/token.js";
@@ -13,12 +14,13 @@ import { blockOf, place, typedText } from "../core/wire/attentions.js";
 import { find, h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { view } from "../views/index.js";
+import { bindChangeEffect } from "./change-effect.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { Context } from "../core/figure/types.js" */
 /** @import { PageServices } from "./main-figure.js" */
 
-/** @param {Context} context */
+/** @param {PageServices} context */
 export function bindChanges(context) {
   const { store, t } = context;
   const bar = find("#changes");
@@ -29,8 +31,11 @@ export function bindChanges(context) {
   const names = { trained: t("As trained"), changed: t("Changed") };
   const flip = h("fieldset", { className: "choice which-run" }, h("legend", { className: "hidden" }, t("Run that is shown")));
   const runLabel = h("b", { className: "shown-as", hidden: true });
-  bar.append(h("b", {}, t("Changed model")), list, flip, all, wrong);
+  const { sentence, search } = bindChangeEffect(context);
+  bar.append(sentence, h("div", { className: "change-row" }, h("b", {}, t("Changed model")), list, flip, all, search), wrong);
   find(".saying").prepend(runLabel);
+  // Room below the page for the bar, which lies over it.
+  new ResizeObserver(() => document.documentElement.style.setProperty("--changes", `${bar.offsetHeight}px`)).observe(bar);
   flip.addEventListener("change", ({ target }) => {
     const as = /** @type {"trained" | "changed"} */ (/** @type {HTMLInputElement} */ (target).value);
     store.choose({ as }, "chosen");

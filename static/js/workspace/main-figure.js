@@ -136,7 +136,9 @@ function screenful(element) {
   const place = element.getBoundingClientRect();
   const wide = window.innerWidth >= 900;
   const bar = /** @type {HTMLElement | null} */ (document.querySelector(".thumbbar"))?.offsetHeight ?? 0;
-  const available = window.innerHeight - (place.top + window.scrollY) - bar;
+  const changes = /** @type {HTMLElement | null} */ (document.querySelector("#changes"));
+  const covered = changes && getComputedStyle(changes).position === "fixed" ? changes.offsetHeight : 0;
+  const available = window.innerHeight - (place.top + window.scrollY) - bar - covered;
   return {
     width: Math.floor(place.width),
     height: wide ? Math.max(360, available - 40) : Math.max(220, available - 16),
@@ -150,7 +152,7 @@ function screenful(element) {
  */
 function bindScreen({ resize }) {
   const observer = new ResizeObserver(resize);
-  document.querySelectorAll(".band, .projector-bar").forEach((place) => observer.observe(place));
+  document.querySelectorAll(".band, .projector-bar, #changes").forEach((place) => observer.observe(place));
   // In projector mode, a caption of two lines leaves less space for the figure; otherwise the page
   // scrolls.
   const wraps = new ResizeObserver(() => document.documentElement.hasAttribute("data-projector") && resize());

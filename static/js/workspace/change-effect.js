@@ -1,0 +1,278 @@
+/**
+ * What the changes to the model did, in one sentence that is the same in every view; and, on
+ * request, the head that matters most here.
+ */
+
+import { changeEffect, isUnaffected } from "../core/compute/change-effect.js";
+import { predictionAt } from "../core/compute/predictions.js";
+import { quoted } from "../core/draw/token.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { isChanged } from "../core/store/interventions.js";
+import { placeOfChange } from "../core/store/model-part-names.js";
+import { runKind, withOtherRun } from "../core/store/trained-and-changed.js";
+import { answer, ownRun, runQuestion } from "../core/store/view-requests.js";
+import { attention, blockAt, crossBlock, place, placeOf, predictingBlock, typedText } from "../core/wire/attentions.js";
+import { isLong } from "../core/wire/long-texts.js";
+import { Problem } from "../core/wire/problem.js";
+import { counted, outputKind, rowOf } from "../core/wire/reply.js";
+import { languages, traceLabels } from "../core/wire/tokens.js";
+import { h } from "../lib/dom.js";
+import { memo, together } from "../lib/memo.js";
+import { times, two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { strongest, sweeper } from "../views/whatif/head-sweep.js";
+import { sweepRequest } from "../views/whatif/sweep-grids.js";
+import { view } from "../views/index.js";
+
+/** @import { ChangeEffect, Replacement } from "../core/compute/change-effect.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Question } from "../core/store/view-requests.js" */
+/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Translate } from "../lib/i18n.js" */
+/** @import { Child } from "../lib/render.js" */
+/** @import { PageServices } from "./main-figure.js" */
+/** @typedef {{before: Trace, after: Trace}} RunPair  of the model as trained, and of the changed one */
+
+/** Number of replaced words that are listed. */
+const LISTED = 3;
+/** From this ratio on, a text is so many times less likely; above it, so many times as likely. */
+const HALF = -Math.LN2;
+/** Below this many nats, a head is not said to matter: its effect prints as 0.00. */
+const NOTHING = 0.005;
+
+/** @param {Page} page @returns {RunPair | null}  null: not known yet, or one of them failed */
+function bothRuns(page) {
+  if (!isChanged(page.link) || page.status !== "ready" || !page.trace || isLong(page.trace)) return null;
+  const otherPage = withOtherRun(page);
+  const run = page.runs[runKind(otherPage.link)];
+  const other = run?.of === ownRun(otherPage) ? run.trace : /** @type {Trace | Problem | undefined} */ (answer(page, runQuestion(otherPage, { select: [] })));
+  if (!other || other instanceof Problem) return null;
+  return runKind(page.link) === "changed" ? { before: other, after: page.trace } : { before: page.trace, after: other };
+}
+
+/**
+ * The run that tells which source word a written token translates, by the head that aligns best.
+ * @param {Page} page
+ * @returns {Question | null}  null: the model has no such head
+ */
+function alignmentQuestion(page) {
+  const head = aligner(page.model);
+  return head && runQuestion(page, { interventions: null, select: [place(page.model, head, "weights")] });
+}
+
+/** @param {Page["model"]} model */
+function aligner(model) {
+  const best = model?.aligners?.find(({ rows }) => rows === "writes");
+  return best ? { block: crossBlock(model).id, layer: best.layer, head: best.head } : null;
+}
+
+/** What the sentence needs besides what the page has. @param {Page} page @returns {Question[]} */
+export function effectQuestions(page) {
+  if (!isChanged(page.link) || page.share) return [];
+  const runs = bothRuns(page);
+  const alignment = runs && runs.before.output.text !== runs.after.output.text ? alignmentQuestion(page) : null;
+  return [runQuestion(withOtherRun(page), { select: [] }), ...(alignment ? [alignment] : [])];
+}
+
+/**
+ * The source token that a written token translates.
+ * @param {Page} page
+ * @param {Trace} before
+ * @returns {((index: number) => number | null) | null}
+ */
+function sourceOf(page, before) {
+  const { model } = page;
+  const [head, question] = [aligner(model), alignmentQuestion(page)];
+  if (!head || !question) return null;
+  const aligned = /** @type {Trace | Problem | undefined} */ (answer(page, question));
+  const matrix = attention(model, before, head) ?? (aligned && !(aligned instanceof Problem) ? attention(model, aligned, head) : null);
+  if (!matrix) return null;
+  const tokens = before.tokens[typedText(model)] ?? [];
+  return (index) => {
+    if (index >= matrix.rows) return null;
+    const row = Array.from(matrix.values.subarray(index * matrix.cols, (index + 1) * matrix.cols));
+    const key = row.indexOf(Math.max(...row));
+    return tokens[key] && !tokens[key].special ? key : null;
+  };
+}
+
+/** @param {Page} page @param {RunPair} runs */
+function effectOf(page, { before, after }) {
+  const source = sourceOf(page, before);
+  return memo(together(before, after), `effect ${source !== null}`, () => changeEffect(before.output, after.output, source));
+}
+
+/** @param {Translate} t @param {number} nats  after − before @returns {string}  such as "1.2 times as likely" */
+function likelihood(t, nats) {
+  if (Math.abs(nats) < NOTHING) return t("as likely as before");
+  if (nats < HALF) return t("{ratio} times less likely", { ratio: times(-nats) });
+  return t("{ratio} times as likely", { ratio: two(Math.exp(nats)) });
+}
+
+/** What the model writes, at the beginning of a sentence. @param {Translate} t @param {Page} page */
+const subject = (t, { model, link }) =>
+  link.target !== null
+    ? t("The given text")
+    : { translation: t("The translation"), output: t("The output"), text: t("The text"), mask: t("The word at the mask") }[outputKind(model)];
+
+/**
+ * @param {PageServices} services
+ * @param {RunPair} runs
+ * @returns {Child[]}
+ */
+function effectSentence(services, runs) {
+  const { store, t, phrase } = services;
+  const page = store.get();
+  const effect = effectOf(page, runs);
+  if (!effect) return [t("This model writes nothing here: what the change does is seen in its attention.")];
+  const what = subject(t, page);
+  const next = nextToken(services, runs);
+  if (next) return next;
+  const end = effect.unfinished ? [" ", t("It does not come to an end any more.")] : [];
+  if (isUnaffected(effect)) return [t("Nothing changes: what the model writes is the same, and as likely as before.")];
+  if (effect.replaced.length) return [...replacedSentence(services, runs, effect, what), ...end];
+  if (effect.nats === null) return [what, ...end];
+  const same = page.link.target !== null
+    ? phrase(t("{what} became {likely}."), { what, likely: el("b", {}, likelihood(t, effect.nats)) })
+    : phrase(t("{what} stays the same; it became {likely}."), { what, likely: el("b", {}, likelihood(t, effect.nats)) });
+  return [...same, ...stepSentence(services, runs, effect), ...end];
+}
+
+/**
+ * What was replaced, and the step where it began.
+ * @param {PageServices} services
+ * @param {RunPair} runs
+ * @param {ChangeEffect} effect
+ * @param {string} what
+ */
+function replacedSentence(services, { before, after }, { replaced }, what) {
+  const { store, t, phrase } = services;
+  const page = store.get();
+  const source = sourceOf(page, before);
+  const read = traceLabels(before).texts[typedText(page.model)] ?? [];
+  const word = (/** @type {Trace} */ { output, direction }, /** @type {number[]} */ indices) =>
+    el("span", { lang: languages(direction)[1] }, indices.map((index) => output.tokens[index].text).join("").trim());
+  /** @param {Replacement} replacement */
+  function replacementWords(replacement) {
+    const [key] = source ? replacement.before.flatMap((index) => source(index) ?? []) : [];
+    const values = { source: key === undefined ? "" : el("em", { className: "as-key" }, quoted(read[key])), before: el("del", { className: "gone" }, word(before, replacement.before)), after: el("ins", { className: "new" }, word(after, replacement.after)) };
+    if (!replacement.before.length) return phrase(t("{after} is added"), values);
+    if (key === undefined) return replacement.after.length ? phrase("{before} → {after}", values) : phrase(t("{before} is lost"), values);
+    return replacement.after.length ? phrase(t("{source}: {before} → {after}"), values) : phrase(t("{source} is lost: {before}"), values);
+  }
+  const listed = replaced.slice(0, LISTED).flatMap((replacement, n) => [...(n ? [t("; ")] : []), ...replacementWords(replacement)]);
+  const more = replaced.length > LISTED ? [" ", t("(and {count} more)", { count: replaced.length - LISTED })] : [];
+  const first = replaced[0].before[0] ?? replaced[0].after[0];
+  return phrase(t("{what} changes from {step} on: {words}."), { what, step: stepButton(services, before, first), words: el("span", { className: "replaced" }, listed, more) });
+}
+
+/**
+ * The step whose probability changed most.
+ * @param {PageServices} services
+ * @param {RunPair} runs
+ * @param {ChangeEffect} effect
+ * @returns {Child[]}
+ */
+function stepSentence(services, { before }, { step }) {
+  const { t, phrase } = services;
+  if (!step) return [];
+  const token = el("span", { className: "as-query" }, quoted(traceLabels(before).written[step.index]));
+  return [" ", ...phrase(t("The most at {step}, {token}: {before} → {after}."), { step: stepButton(services, before, step.index), token, before: two(step.before), after: two(step.after) })];
+}
+
+/**
+ * A button that pins a step.
+ * @param {PageServices} services
+ * @param {Trace} before
+ * @param {number} index  of its token
+ */
+function stepButton({ store, t }, before, index) {
+  const pin = () => {
+    const page = store.get();
+    const { writes, predicts } = blockAt(page);
+    const moved = writes || predicts ? {} : { block: predictingBlock(page.model).id };
+    store.go({ ...moved, query: rowOf(before.output, index), key: null }, "pinned");
+  };
+  return el("button", { type: "button", className: "button quiet step-of-change", onclick: pin }, t("step {n}", { n: index + 1 }));
+}
+
+/**
+ * What a model of one text predicts, where it writes nothing more.
+ * @param {PageServices} services
+ * @param {RunPair} runs
+ * @returns {Child[] | null}  null: it writes a text, or fills a mask
+ */
+function nextToken({ store, t, phrase }, { before, after }) {
+  const { model } = store.get();
+  if (!model || outputKind(model) !== "text" || before.output.continues) return null;
+  const [first, second] = [before, after].map((trace) => predictionAt(trace, model, null)?.candidates[0]);
+  if (!first || !second) return null;
+  const named = (/** @type {typeof first} */ { text }) => el("b", { className: "as-query" }, text.trim() || text);
+  const values = { before: named(first), after: named(second), was: two(first.probability), now: two(second.probability) };
+  return first.id === second.id
+    ? phrase(t("The next token stays {before}: {was} → {now}."), values)
+    : phrase(t("The next token changes: {before} ({was}) → {after} ({now})."), values);
+}
+
+/**
+ * @param {PageServices} services
+ * @returns {{sentence: HTMLElement, search: HTMLElement}}  the sentence; and the button that tries every head
+ */
+export function bindChangeEffect(services) {
+  const { store } = services;
+  const sentence = h("p", { className: "change-effect", role: "status" });
+  const headSearch = createHeadSearch(services);
+  function show() {
+    const runs = bothRuns(store.get());
+    render(sentence, runs ? effectSentence(services, runs) : [" "]);
+    headSearch.show(runs);
+  }
+  store.subscribe(({ link, trace, status, runs, answers, model }) => [link, trace, status, runs, answers, model], show);
+  show();
+  return { sentence, search: headSearch.element };
+}
+
+/** The head without which the output is least likely: every head is tried when the button is pressed. @param {PageServices} services */
+function createHeadSearch(services) {
+  const { store, source, t, phrase, figure } = services;
+  const element = h("span", { className: "head-search" });
+  /** @type {RunPair | null} */
+  let pair = null;
+  const run = sweeper(source, () => show(pair));
+
+  /** @param {RunPair} runs  The same request as that of the map, so that each is tried once. */
+  function body({ before }) {
+    const page = store.get();
+    const options = { ...page.link.options, ablation: "zero", parts: "heads", over: false };
+    return sweepRequest({ ...page, link: { ...page.link, options } }, before);
+  }
+
+  /** @param {RunPair | null} runs */
+  function show(runs) {
+    pair = runs;
+    const { share, live, model } = store.get();
+    const isOffered = runs?.before.output.tokens.length && model && (!share || live) && figure.offer().includes(view("whatif"));
+    if (!isOffered) return render(element, []);
+    const { key, sweep, problem, running } = run.state();
+    if (key !== JSON.stringify(body(runs))) {
+      run.stop();
+      return render(element, el("button", { type: "button", className: "button", onclick: () => void run.ask(body(runs), true) }, t("Which head matters most?")));
+    }
+    if (problem) return render(element, el("span", { className: "bad" }, wording(t, problem)));
+    if (running || !sweep || sweep.done < sweep.total) return render(element, el("span", {}, t("{done} of {total} heads tried", { done: sweep?.done ?? 0, total: sweep?.total ?? "…" })));
+    render(element, strongestHead(sweep, runs));
+  }
+
+  /** @param {import("../views/whatif/head-sweep.js").Sweep} sweep @param {RunPair} runs @returns {Child[]} */
+  function strongestHead(sweep, { before }) {
+    const { model } = store.get();
+    const [first] = strongest(sweep, counted(before.output), 1);
+    if (!first || first.head === null || first.delta > -NOTHING) return [t("No single head matters here.")];
+    const { place: address, head, delta } = first;
+    const go = () => store.go({ ...placeOf(model, address), head, query: null, key: null }, "chosen");
+    const name = el("button", { type: "button", className: "button quiet", onclick: go }, placeOfChange({ at: address, head, do: "zero" }, t, model));
+    return phrase(t("{head} matters most: {likely} without it."), { head: name, likely: likelihood(t, delta) });
+  }
+
+  return { element, show };
+}

@@ -1,0 +1,85 @@
+"""What a change did, in one sentence, in every view at the same place; nothing else moves."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browsing import api
+from tests.browsing.workspace import Workspace
+
+SOURCE = "My mother bought a new book yesterday."
+NEEDED = {"at": "decoder.0.cross", "head": 4, "do": "zero"}
+PLACE = {"source": SOURCE, "block": "cross", "layer": 2, "head": 0, "query": 3, "key": 2}
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1000])
+def test_the_pressed_button_stays_under_the_pointer(workspace: Workspace, width: int) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 900})
+    workspace.load(**PLACE, view="attention")
+    workspace.settled()
+    workspace.find("#switch-head").scroll_into_view_if_needed()
+    for name in ["head", "head", "edge", "edge"]:
+        (before,) = workspace.boxes(f"#switch-{name}")
+        workspace.find(f"#switch-{name}").click()
+        workspace.settled()
+        (after,) = workspace.boxes(f"#switch-{name}")
+        assert abs(after["y"] - before["y"]) < 2, (name, before, after)
+        assert abs(after["x"] - before["x"]) < 12, (name, before, after)
+
+
+def test_the_sentence_is_the_same_in_every_view_and_place(workspace: Workspace) -> None:
+    trained, changed = (
+        api.trace(workspace.url, source=SOURCE, **more)["output"]["text"]
+        for more in ({}, {"interventions": [NEEDED]})
+    )
+    assert trained != changed
+    said = []
+    for view in ("attention", "whatif", "decoding", "training"):
+        workspace.open(**PLACE, view=view, interventions=[NEEDED])
+        workspace.settled()
+        sentence = workspace.find(".change-effect")
+        expect(sentence).to_contain_text("The translation changes from step")
+        (box,) = workspace.boxes(".change-effect")
+        said.append((sentence.inner_text(), box["x"], box["y"]))
+    assert len(set(said)) == 1, said
+    assert "mother" in said[0][0]
+
+
+def test_a_head_that_is_off_is_one_figure_of_what_is_gone(workspace: Workspace) -> None:
+    workspace.open(**PLACE, view="attention")
+    trained = workspace.charts()[0].values
+    workspace.find("#switch-head").click()
+    expect(workspace.find(".runs.removed h3")).to_contain_text("Removed by the change")
+    workspace.settled()
+    (chart,) = workspace.charts()
+    assert (chart.values == trained).all()
+    expect(workspace.find(".change-effect")).to_contain_text("stays the same; it became")
+
+
+def test_the_head_that_matters_most_is_found_on_request(workspace: Workspace) -> None:
+    workspace.open(**PLACE, view="attention", interventions=[NEEDED])
+    workspace.find(".head-search button").click()
+    expect(workspace.find(".head-search")).to_contain_text("matters most")
+    workspace.find(".head-search button").click()
+    assert (workspace.link["layer"], workspace.link["head"]) == ("0", "4")
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "head"),
+    [(SOURCE, "decoder.0.cross", 4), ("我妈妈昨天买了一本新书。", "decoder.2.cross", 5)],
+)
+def test_the_head_of_the_tour_is_needed(
+    workspace: Workspace, source: str, at: str, head: int
+) -> None:
+    trained = api.trace(workspace.url, source=source)["output"]
+    off = {"at": at, "head": head, "do": "zero"}
+    without = api.trace(workspace.url, source=source, target=trained["text"], interventions=[off])[
+        "output"
+    ]
+    assert sum(without["logprobs"]) < sum(trained["logprobs"]) - 0.5
+    workspace.load(source=source, tour=4, view="attention")
+    workspace.find("#tour .turns button").last.click()
+    workspace.settled()
+    assert re.sub(r"\D", "", at) == workspace.link["layer"]
+    assert str(head) == workspace.link["head"]
