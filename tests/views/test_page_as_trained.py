@@ -48,7 +48,7 @@ def test_every_view_shows_either_run_at_once(workspace: Workspace) -> None:
     plain = api.trace(workspace.url, source=START["source"])["output"]["text"]
     asked = posts(workspace)
     for view in (*BOTH, *ONE):
-        workspace.open(**START, view=view)
+        workspace.open(**START | {"head": 3}, view=view)
         workspace.settled()
         says = workspace.find(".shown-as")
         expect(says).to_have_text("Changed")
@@ -74,7 +74,7 @@ def test_every_view_shows_either_run_at_once(workspace: Workspace) -> None:
         expect(says).to_have_text(["Without the changes"] if view == "training" else [])
 
 
-def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace) -> None:
+def test_a_head_that_is_off_shows_what_is_gone(workspace: Workspace) -> None:
     place = {"block": "encoder", "layer": 1, "head": 2, "query": 3}
     workspace.open(source="The dog is tired, so it sleeps.", **place)
     trained = workspace.charts()[0].values
@@ -82,44 +82,30 @@ def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace
     workspace.find("#switch-head").click()
     expect(workspace.find("#caption")).to_contain_text("this head is off; it contributes nothing")
     workspace.settled()
-    assert len(asked) == 1, "the run as trained is there"
-    titles = workspace.find(".runs h3:visible")
-    assert titles.all_inner_texts() == ["As trained", "Changed"]
-    before, after = (workspace.charts(f".run[data-as={one}]")[0] for one in ("trained", "changed"))
-    np.testing.assert_allclose(before.values, trained)
-    assert not after.values.any()
-    left, right = workspace.boxes(".run")
-    assert left["x"] < right["x"]
-    assert left["y"] == right["y"]
-    # A cell of either is picked in that run.
-    workspace.page.mouse.click(*workspace.cell(4, 2, of=".run[data-as=trained]"))
-    expect(workspace.find(".shown-as")).to_have_text("As trained")
-    assert workspace.link["query"] == "4"
-    weight = workspace.find("#working").inner_text()
-    assert f"{trained[4, 2]:.4f}" in weight
+    (chart,) = workspace.charts()
+    np.testing.assert_allclose(chart.values, trained)
     workspace.find("#switch-head").click()
-    expect(workspace.find(".twin")).to_have_count(0)
-    assert len(asked) == 1, "and so is the way back"
+    expect(workspace.find(".runs.removed")).to_have_count(0)
+    assert len(asked) <= 2, "the run as trained is there, and its alignment is asked for once"
     assert "as" not in workspace.link
 
 
 def test_a_narrow_page_shows_one_at_a_time_and_a_wide_one_both(workspace: Workspace) -> None:
     workspace.page.set_viewport_size({"width": 390, "height": 844})
-    workspace.open(**START, view="attention")
+    workspace.open(**START | {"head": 3}, view="attention")
     workspace.settled()
     expect(workspace.find(".twin")).to_have_count(0)
-    assert not workspace.charts()[0].values.any()
     flip(workspace, "As trained")
     expect(workspace.find(".shown-as")).to_have_text("As trained")
     assert workspace.charts()[0].values.any()
     page = workspace.page
-    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_viewport_size({"width": 1600, "height": 720})
     expect(workspace.find(".twin")).to_have_count(1)
     flip(workspace, "Changed")
-    assert len(workspace.boxes(".run")) == 2, "an inspector without a cell takes no room"
+    assert len(workspace.boxes(".run")) == 2, "beside the inspector"
     page.mouse.click(*workspace.cell(1, 2, of=".run[data-as=trained]"))
     expect(workspace.find("#pair-title")).to_be_visible()
-    assert len(workspace.boxes(".run")) == 2, "with a cell it comes below"
+    assert len(workspace.boxes(".run")) == 2, "the inspector stays where it is"
     page.keyboard.press("Escape")
     workspace.view("training")
     workspace.settled()
