@@ -134,7 +134,8 @@ def test_typing_asks_once_for_each_run(workspace: Workspace) -> None:
 
 
 def test_a_share_and_an_embed_hold_both_runs(workspace: Workspace) -> None:
-    workspace.open(**START, view="attention")
+    workspace.page.set_viewport_size({"width": 1600, "height": 900})
+    workspace.open(**START | {"head": 3}, view="attention")
     workspace.settled()
     values = [one.values for one in workspace.charts(".runs")]
     made = share(workspace)
