@@ -20,7 +20,7 @@ import { align } from "./token-diff.js";
  */
 
 /** Changes below this are not said, in probability or in nats: they print as 0.00. */
-const SAME = 0.005;
+const UNSEEN_CHANGE = 0.005;
 
 /**
  * @param {Output} before
@@ -40,7 +40,7 @@ export function changeEffect(before, after, sourceOf = null) {
 
 /** Whether the changes made no difference that would be seen in two decimals. @param {ChangeEffect} effect */
 export const isUnaffected = ({ replaced, nats, step, unfinished }) =>
-  !replaced.length && !unfinished && nats !== null && Math.abs(nats) < SAME && step === null;
+  !replaced.length && !unfinished && nats !== null && Math.abs(nats) < UNSEEN_CHANGE && step === null;
 
 /** @param {Output} output */
 const names = ({ tokens }) => tokens.map(({ id, text }) => `${id} ${text}`);
@@ -56,7 +56,7 @@ function largestStep(before, after) {
   );
   const change = (/** @type {typeof steps[number]} */ step) => Math.abs(step.after - step.before);
   const [first] = steps.sort((a, b) => change(b) - change(a));
-  return first && change(first) >= SAME ? first : null;
+  return first && change(first) >= UNSEEN_CHANGE ? first : null;
 }
 
 /**
