@@ -45,9 +45,9 @@ function bothRuns(page) {
   if (!isChanged(page.link) || page.status !== "ready" || !page.trace || isLong(page.trace)) return null;
   const otherPage = withOtherRun(page);
   const run = page.runs[runKind(otherPage.link)];
-  const other = run?.of === ownRun(otherPage) ? run.trace : /** @type {Trace | Problem | undefined} */ (answer(page, runQuestion(otherPage, { select: [] })));
-  if (!other || other instanceof Problem) return null;
-  return runKind(page.link) === "changed" ? { before: other, after: page.trace } : { before: page.trace, after: other };
+  const otherTrace = run?.of === ownRun(otherPage) ? run.trace : /** @type {Trace | Problem | undefined} */ (answer(page, runQuestion(otherPage, { select: [] })));
+  if (!otherTrace || otherTrace instanceof Problem) return null;
+  return runKind(page.link) === "changed" ? { before: otherTrace, after: page.trace } : { before: page.trace, after: otherTrace };
 }
 
 /**
@@ -125,17 +125,17 @@ function effectSentence(services, runs) {
   const page = store.get();
   const effect = effectOf(page, runs);
   if (!effect) return [t("This model writes nothing here: what the change does is seen in its attention.")];
-  const what = subject(t, page);
+  const subjectName = subject(t, page);
   const next = nextToken(services, runs);
   if (next) return next;
   const end = effect.unfinished ? [" ", t("It does not come to an end any more.")] : [];
   if (isUnaffected(effect)) return [t("Nothing changes: what the model writes is the same, and as likely as before.")];
-  if (effect.replaced.length) return [...replacedSentence(services, runs, effect, what), ...end];
-  if (effect.nats === null) return [what, ...end];
-  const same = page.link.target !== null
-    ? phrase(t("{what} became {likely}."), { what, likely: el("b", {}, likelihood(t, effect.nats)) })
-    : phrase(t("{what} stays the same; it became {likely}."), { what, likely: el("b", {}, likelihood(t, effect.nats)) });
-  return [...same, ...stepSentence(services, runs, effect), ...end];
+  if (effect.replaced.length) return [...replacedSentence(services, runs, effect, subjectName), ...end];
+  if (effect.nats === null) return [subjectName, ...end];
+  const likelySentence = page.link.target !== null
+    ? phrase(t("{what} became {likely}."), { what: subjectName, likely: el("b", {}, likelihood(t, effect.nats)) })
+    : phrase(t("{what} stays the same; it became {likely}."), { what: subjectName, likely: el("b", {}, likelihood(t, effect.nats)) });
+  return [...likelySentence, ...stepSentence(services, runs, effect), ...end];
 }
 
 /**
@@ -143,9 +143,9 @@ function effectSentence(services, runs) {
  * @param {PageServices} services
  * @param {RunPair} runs
  * @param {ChangeEffect} effect
- * @param {string} what
+ * @param {string} subjectName
  */
-function replacedSentence(services, { before, after }, { replaced }, what) {
+function replacedSentence(services, { before, after }, { replaced }, subjectName) {
   const { store, t, phrase } = services;
   const page = store.get();
   const source = sourceOf(page, before);
@@ -161,9 +161,9 @@ function replacedSentence(services, { before, after }, { replaced }, what) {
     return replacement.after.length ? phrase(t("{source}: {before} → {after}"), values) : phrase(t("{source} is lost: {before}"), values);
   }
   const listed = replaced.slice(0, LISTED).flatMap((replacement, n) => [...(n ? [t("; ")] : []), ...replacementWords(replacement)]);
-  const more = replaced.length > LISTED ? [" ", t("(and {count} more)", { count: replaced.length - LISTED })] : [];
+  const moreWords = replaced.length > LISTED ? [" ", t("(and {count} more)", { count: replaced.length - LISTED })] : [];
   const first = replaced[0].before[0] ?? replaced[0].after[0];
-  return phrase(t("{what} changes from {step} on: {words}."), { what, step: stepButton(services, before, first), words: el("span", { className: "replaced" }, listed, more) });
+  return phrase(t("{what} changes from {step} on: {words}."), { what: subjectName, step: stepButton(services, before, first), words: el("span", { className: "replaced" }, listed, moreWords) });
 }
 
 /**
