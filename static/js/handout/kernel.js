@@ -106,11 +106,11 @@ export const linkOf = ({ text, block, layer, head, pinned, changes: list }, link
  * @param {Greeting} greeting
  */
 export function bindKernel({ store }, { port, state: first }) {
-  let known = "";
+  let sentState = "";
 
   /** @param {KernelState} state */
   function follow(state) {
-    known = JSON.stringify(state);
+    sentState = JSON.stringify(state);
     store.go(linkOf(state, store.get().link), "pushed");
   }
 
@@ -118,8 +118,8 @@ export function bindKernel({ store }, { port, state: first }) {
   function report() {
     if (store.get().status !== "ready") return;
     const state = stateOf(store.get());
-    if (JSON.stringify(state) === known) return;
-    known = JSON.stringify(state);
+    if (JSON.stringify(state) === sentState) return;
+    sentState = JSON.stringify(state);
     port.postMessage({ state });
   }
 
