@@ -115,7 +115,7 @@ def test_a_narrow_page_shows_one_at_a_time_and_a_wide_one_both(workspace: Worksp
     expect(workspace.find(".twin .weave")).to_have_count(1)
     # A projector shows both.
     page.set_viewport_size({"width": 1920, "height": 1080})
-    workspace.open(**START, view="attention", projector=1)
+    workspace.open(**START | {"head": 3}, view="attention", projector=1)
     workspace.settled()
     expect(workspace.find(".runs.pair")).to_have_count(1)
     for chart in workspace.find(".run .matrix").all():
