@@ -61,7 +61,7 @@ def test_what_a_reader_changes_is_marked_and_taken_back(shared: Workspace) -> No
     shared.find("#switch-head").click()
     expect(shared.find("#departed")).to_be_visible()
     expect(shared.find(".change-chip")).to_contain_text("head 5: off")
-    expect(shared.find(".twin .chart[data-drawn]")).to_be_visible()
+    expect(shared.find(".runs.removed .chart[data-drawn]")).to_be_visible()
     shared.find("#changes .which-run label").first.click()
     expect(shared.find("#departed")).to_be_visible()
     shared.find("#changes").get_by_text("Undo all").click()
