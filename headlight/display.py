@@ -86,6 +86,7 @@ def show(
       `"hf:owner/name"`), and a sentence, or a trace's `request`.
     - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed; a pipeline
       needs no tokenizer.
+      Both forms take a second sentence for an encoder that reads pairs.
     - `show(attentions, tokens)`: arrays from anywhere, with `tokenizer`, `scheme` and `layers` as
       described at `given`.
 
@@ -110,6 +111,8 @@ def traced(model: Adapter, request: str | Request) -> Trace:
 def content(model: Adapter, trace: Trace, place: Mapping[str, Any]) -> HandoutContent:
     """Return the content of a handout, opened at a place; None in it stands for a default."""
     state = {model.info.texts[0]: trace.request.source, "view": "attention"}
+    if trace.request.pair is not None:
+        state["pair"] = trace.request.pair
     share = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -141,6 +144,8 @@ def asked(
         return model, model.text
     if unused := [name for name, value in reading.items() if value is not None]:
         raise TypeError(f"{unused[0]} is for arrays; a model has its own")
+    if len(about) > 1 and all(isinstance(text, str) for text in about[-2:]):
+        about = (*about[:-2], Request(about[-2], pair=about[-1]))
     *before, text = about or (None,)
     if is_wrapped(seen):
         has_tokenizer = before or unwrap(seen).tokenizer is not None

@@ -39,14 +39,14 @@ def tokens(text: str) -> float:
 
 def unread(request: Request, max_tokens: int) -> float:
     """Return the cost of tokenizing the texts of a request beyond the tokens that are read."""
-    texts = (request.source, request.target or "")
+    texts = (request.source, request.target or "", request.pair or "")
     return UNREAD * sum(max(0.0, tokens(text) - max_tokens) for text in texts)
 
 
 def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
     """Return the approximate tokens read and (at most) written, with padding."""
     max_tokens = info.max_tokens
-    read = min(max_tokens, tokens(request.source))
+    read = min(max_tokens, tokens(request.source) + tokens(request.pair or ""))
     if len(info.texts) == 1:
         continued = request.decode.max_tokens or len(request.decode.prefix)
         return max(min(max_tokens, read + continued), request.pad_to or 0), 0.0

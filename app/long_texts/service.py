@@ -38,7 +38,7 @@ from app.traces.service import chosen
 from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 
-RUN = {"source", "text", "target", "direction", "decode", "chat"}  # what a pass depends on
+RUN = {"source", "text", "target", "direction", "decode", "chat", "pair"}  # what a pass depends on
 TELL_SECONDS = 0.5  # between two lines of progress
 
 
@@ -144,7 +144,7 @@ def _digest(recorded: dict[str, Any]) -> str:
 
 MAX_TOKENS = 256  # of a text of which all weights are shown (docs/long.md)
 CELLS = 64  # rows and columns of the overview, as for the page's thumbnails
-RUN_FIELDS = {"model", "source", "text", "target", "direction", "decode", "chat"}
+RUN_FIELDS = {"model", "source", "text", "target", "direction", "decode", "chat", "pair"}
 
 
 async def is_long(services: Services, state: SentenceState) -> bool:
@@ -154,7 +154,9 @@ async def is_long(services: Services, state: SentenceState) -> bool:
     does not show long texts.
     """
     texts = {field: text for field, text in state.texts.items() if text}
-    if max(map(len, texts.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
+    lengths = [len(text) for text in texts.values()]
+    characters = sum(lengths) if "pair" in texts else max(lengths, default=0)
+    if characters <= MAX_TOKENS // 4:  # four bytes a character
         return False
     encoded = await see_tokens(
         services, state, Encoding(SAFETENSORS, services[Settings].max_values)

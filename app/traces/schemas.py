@@ -15,7 +15,7 @@ from app.http.field_errors import Name, NamePattern, Strict, Text, Whole, unicod
 from app.http.problems import ProblemReply
 from app.traces.interventions import DecodeOptions, InterventionRequest, decode_of
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply
-from model.adapters.requests.request import Request, in_chat
+from model.adapters.requests.request import Request, read_alike
 
 # A pattern of tensor names, with an optional window and dtype.
 Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(unicode_text)]
@@ -79,21 +79,26 @@ class OneText(Asking):
         default=False,
         description="Read the text as a user's turn of a chat, with the model's chat template.",
     )
+    pair: Text | None = Field(
+        default=None,
+        description="A second text, for an encoder: it reads both as one, as its tokenizer joins "
+        "them.",
+    )
 
     @property
     def texts(self) -> dict[str, str | None]:
-        return {"text": self.text}
+        return {"text": self.text} | ({} if self.pair is None else {"pair": self.pair})
 
     def asked(self) -> Request:
         request = super().asked()
-        if not self.chat:
+        if not self.chat and self.pair is None:
             return request
-        # Another sentence is another turn.
+        # Another sentence is another turn, or stands before the same second text.
         interventions = tuple(
-            replace(intervention, value=in_chat(intervention.value))
+            replace(intervention, value=read_alike(intervention.value, self.chat, self.pair))
             for intervention in request.interventions
         )
-        return replace(request, chat=True, interventions=interventions)
+        return replace(request, chat=self.chat, pair=self.pair, interventions=interventions)
 
 
 class Running(Asking):

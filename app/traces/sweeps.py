@@ -5,7 +5,7 @@ Sweeps: the job of a request, and all of its lines as one reply.
 
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
@@ -22,7 +22,7 @@ from app.traces.interventions import PatchFrom
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
 from app.traces.service import chosen
-from model.adapters.requests.request import Patch, in_chat
+from model.adapters.requests.request import Patch, read_alike
 from model.adapters.sweep_changes import Ablated, Over
 from model.errors import Excess, InputError
 
@@ -92,9 +92,7 @@ class OneTextSweepRequest(OneText, Sweeping):
 
     def change(self) -> str | Patch:
         value: str | Patch = super().change()
-        if self.chat:
-            value = in_chat(value)
-        return value
+        return cast(str | Patch, read_alike(value, self.chat, self.pair))
 
 
 AnySweepRequest = Annotated[

@@ -55,6 +55,8 @@ class Token:
     special: bool
     template: bool = False
     """Whether a chat's template adds it to the text."""
+    pair: bool = False
+    """Whether it belongs to the second text of a pair, whose code points its offsets count."""
 
 
 def normalise(text: str) -> str:

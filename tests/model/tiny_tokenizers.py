@@ -42,6 +42,7 @@ def _wordpiece() -> Tokenizer:
     made.decoder = decoders.WordPiece()
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(one, made.token_to_id(one)) for one in ("[CLS]", "[SEP]")],
     )
     return made

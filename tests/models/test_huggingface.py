@@ -101,8 +101,16 @@ async def test_a_text_is_continued(client: httpx.AsyncClient) -> None:
         (
             {"text": "The cat", "model": "gpt2", "chat": True},
             "unsupported",
-            "chat: this model has no chat template, because its tokenizer has none",
+            "chat: this model (gpt2) has no chat template, because its tokenizer has none",
         ),
+        (
+            {"text": "The cat", "model": "gpt2", "pair": "a dog"},
+            "unsupported",
+            "pair: this model (gpt2) reads no pair of texts, because it is a decoder",
+        ),
+        ({"text": "a", "model": "bert", "pair": ""}, "empty-text", "pair is empty"),
+        ({"text": "a " * 40, "model": "bert", "pair": "a " * 40}, "text-too-long", "64 together"),
+        ({"text": "a", "model": "bert", "pair": "a" * 9000}, "text-too-long", "pair has 9000"),
         (
             {
                 "text": "The cat",
@@ -130,6 +138,46 @@ async def test_a_share_of_it_is_kept(client: httpx.AsyncClient, name: str) -> No
     kept = (await client.get(f"/api/shares/{made.json()['id']}")).json()
     has_q = any(tensor.endswith(".q") for tensor in kept["trace"]["tensors"])
     assert has_q == (name != "bloom")
+
+
+async def test_two_texts_are_read_and_shared(client: httpx.AsyncClient) -> None:
+    state = {"text": "a cat", "pair": "the cat sat", "model": "bert"}
+    reply = (await client.post("/api/trace", json=state)).json()
+    tokens = reply["tokens"]["text"]
+    assert [token["text"].strip() for token in tokens if not token["special"]] == [
+        *("a", "cat", "the", "cat", "sat")
+    ] or sum(token["pair"] for token in tokens) > 4
+    weights = reply["tensors"]["encoder.0.self.weights"]
+    assert weights["shape"][1:] == [len(tokens)] * 2
+    assert [token["pair"] for token in tokens] == sorted(token["pair"] for token in tokens)
+    made = await client.post("/api/shares", json={"state": state})
+    assert made.status_code == 201, made.text
+    kept = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+    assert kept["state"]["pair"] == "the cat sat"
+    assert kept["trace"]["tokens"]["text"] == tokens
+    alone = (await client.post("/api/trace", json={**state, "pair": None})).json()
+    assert len(alone["tokens"]["text"]) < len(tokens)
+    assert alone["id"] != reply["id"]
+
+
+async def test_another_sentence_stands_before_the_same_second_text(
+    client: httpx.AsyncClient,
+) -> None:
+    state = {"text": "a cat", "pair": "the cat sat", "model": "bert", "select": ["encoder.1.*"]}
+    patch = {"at": "encoder.0.self.output", "do": {"patch": {"source": "a cat"}}}
+    plain = (await client.post("/api/trace", json=state)).json()["tensors"]
+    patched = await client.post("/api/trace", json={**state, "interventions": [patch]})
+    assert patched.status_code == 200, patched.text
+    for name, tensor in patched.json()["tensors"].items():
+        assert np.allclose(tensor["data"], plain[name]["data"], atol=1e-5)
+
+
+async def test_a_long_pair_is_read(client: httpx.AsyncClient) -> None:
+    state = {"text": "a cat", "pair": "the cat sat", "model": "bert", "select": []}
+    reply = await client.post("/api/overview", json=state)
+    assert reply.status_code == 200, reply.text
+    tokens = reply.json()["tokens"]["text"]
+    assert tokens == (await client.post("/api/trace", json=state)).json()["tokens"]["text"]
 
 
 async def test_a_share_keeps_a_continuation(client: httpx.AsyncClient) -> None:

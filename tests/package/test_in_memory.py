@@ -16,6 +16,7 @@ import headlight
 from app.assets.static_files import Vendor
 from app.engine.wire import Reply
 from headlight import Request, Shown
+from model.errors import InputError
 from tests.handouts.test_handout import trace_in
 from tests.model.tiny_huggingface import build
 
@@ -64,6 +65,26 @@ def test_a_model_is_shown_and_left_as_it_was(
     for layer, expected in enumerate(own):
         array = reply.arrays[f"{stack}.{layer}.self.weights"]
         np.testing.assert_allclose(array, expected[0], atol=1e-5)
+
+
+def test_two_sentences_are_a_pair() -> None:
+    model, tokenizer = build("bert")
+    shown = headlight.show(model, tokenizer, "The cat", "a dog ran")
+    reply = Reply.parse(trace_in(shown.html.decode("windows-1252")))
+    read = [token["id"] for token in reply.document["tokens"]["text"]]
+    assert read == tokenizer("The cat", "a dog ran")["input_ids"]
+    adapter = headlight.wrap(model, tokenizer)
+    again = headlight.show(adapter, "The cat", "a dog ran")
+    assert trace_in(again.html.decode("windows-1252")) == trace_in(
+        shown.html.decode("windows-1252")
+    )
+    assert b'"pair":"a dog ran"' in shown.html
+
+
+def test_a_model_that_reads_no_pair_says_so() -> None:
+    model, tokenizer = build("llama")
+    with pytest.raises(InputError, match=r"LlamaForCausalLM.* reads no pair of texts, because"):
+        headlight.show(model, tokenizer, "The cat", "a dog ran")
 
 
 def test_a_model_that_fails_is_left_as_it_was() -> None:

@@ -130,6 +130,7 @@ def missing(config: ModelConfig, measured: Measured) -> dict[str, str]:
         "mean": ("no-means", not measured.means),
         "learning": ("no-snapshots", measured.learning is None),
         "chat": ("no-template", True),
+        "pair": ("source-and-target", True),
     }
     return {capability: reason for capability, (reason, lacking) in lacks.items() if lacking}
 

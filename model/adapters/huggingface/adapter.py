@@ -17,6 +17,7 @@ from model.adapters.huggingface.batch_rows import (
     RequestRow,
     RowMaker,
     mixes_positions,
+    model_types,
     validate,
 )
 from model.adapters.huggingface.decoding import Decoder, OneTextOutput
@@ -87,6 +88,9 @@ def info_of(opened: OpenedModel, id_: str, layout: Layout, writes: bool) -> Mode
     )
 
 
+NO_PAIR = {"decoder": "reads-on", "encoder-decoder": "source-and-target"}  # by kind
+
+
 def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[str, str]:
     """Return why the model lacks each capability that it lacks; `chat` is why it has no chat."""
     encoder, inner = info.kind == "encoder", "unknown-layers" if recorded else "weights-only"
@@ -112,7 +116,7 @@ def missing(info: ModelInfo, writes: bool, recorded: bool, chat: str) -> dict[st
     }
     if not writes:
         reasons |= dict.fromkeys(("contributions", "relevance"), "no-head")
-    lacking = CAPABILITIES.keys() - info.capabilities
+    lacking = CAPABILITIES.keys() - info.capabilities - {"pair"}
     return {name: reasons[name] for name in sorted(lacking)}
 
 
@@ -239,6 +243,9 @@ class HuggingFace(Adapter):
             able.add("chat")
         if not mixes_positions(self.forward, draw_ids(self.model, LONG)[0], self.text.pad):
             able.add("padding")
+        no_pair = NO_PAIR.get(info.kind) or self.text.pair_missing(model_types(self.model))
+        if not no_pair:
+            able.add("pair")
         self.info = replace(
             info,
             attentions=tuple(self.inside.described(attention) for attention in info.attentions),
@@ -249,7 +256,7 @@ class HuggingFace(Adapter):
         )
         chat = self.text.chat.missing or "no-head"
         why = missing(self.info, writes, self.route == "recorded", chat)
-        self.info = replace(self.info, missing=why)
+        self.info = replace(self.info, missing=why | ({"pair": no_pair} if no_pair else {}))
         self.names = self.forward.names()
         self.selectable = [*self.names, *self.inside.names(self.info, self.names)]
         self._parameters = self.inside.parameters()
@@ -283,7 +290,9 @@ class HuggingFace(Adapter):
     def _predicted(self, rows: Sequence[RequestRow]) -> list[Trace]:
         """Run rows of a model of one text."""
         recorders = [self._recorder(row) for row in rows]
-        logits = self.forward.read(*self.rows.batch(rows, self.rows.read), BatchTap(recorders))
+        ids, real = self.rows.batch(rows, self.rows.read)
+        types = self.rows.batch_types(rows)
+        logits = self.forward.read(ids, real, BatchTap(recorders), types=types)
         outputs = [self.predicting.output(*pair) for pair in zip(rows, logits, strict=True)]
         if any(self._looks(row) for row in rows):
             predicted = [
@@ -302,7 +311,8 @@ class HuggingFace(Adapter):
         ids = torch.tensor([row.ids(self.rows.read)], device=self.device)
         with torch.inference_mode():
             if self.info.kind != "encoder-decoder":
-                return LongPass(row.texts, self.long_forward.read(ids, dtype)[0])
+                types = self.rows.batch_types([row])
+                return LongPass(row.texts, self.long_forward.read(ids, dtype, types)[0])
             text, tokens = self._wrote(row)
             row = self.rows.with_target(row, tokens)
             target = torch.tensor([row.ids(TARGET)], device=self.device)

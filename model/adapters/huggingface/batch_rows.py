@@ -8,6 +8,7 @@ model is opened.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.forward import Forward, padded_batch
+from model.adapters.huggingface.forward import TYPES, Forward, padded_batch
 from model.adapters.huggingface.opening import error_line, own_attention
 from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import TextTokenizer
@@ -24,6 +25,7 @@ from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.validate import Dims, check_request, check_text, widths_of
+from model.errors import Excess, InputError
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tensor_tap import TARGET, WEIGHTS, BatchTap, Recorder
@@ -40,6 +42,7 @@ class RequestRow:
     own: dict[str, int]  # tokens that are not padding
     made: tuple[Intervention, ...]
     written: tuple[int, ...] = ()  # continues the text; the last one is not read
+    types: tuple[int, ...] = ()  # the tokenizer's token types of a pair, if the model takes them
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of a text."""
@@ -58,6 +61,7 @@ class RowMaker:
         self.device = model.device
         self.text = text
         self.info = info
+        self.types = model_types(model)
         self.first = _first(model, text) if info.kind == "encoder-decoder" else None
 
     @property
@@ -68,7 +72,19 @@ class RowMaker:
     def tokens(self, request: Request) -> list[Token]:
         """Return the tokens of the text that is given; raises `InputError`."""
         encode = self.text.encode_chat if request.chat else self.text.encode
-        return check_text(self.read, request.source, self.info.max_tokens, encode)
+        tokens = check_text(self.read, request.source, self.info.max_tokens, encode)
+        return tokens if request.pair is None else self._pair(request.source, request.pair)
+
+    def _pair(self, text: str, pair: str) -> list[Token]:
+        """Return the tokens of two texts; raises `InputError`."""
+        tokens, _ = self.text.encode_pair(text, pair)
+        if not any(token.pair and token.end > token.start for token in tokens):
+            raise InputError("empty-text", "pair", "pair is empty")
+        if len(tokens) > (limit := self.info.max_tokens):
+            detail = f"pair: the two texts have {len(tokens)} tokens; this model reads at most "
+            excess = Excess(limit, "tokens", len(tokens))
+            raise InputError("text-too-long", "pair", f"{detail}{limit} together", excess)
+        return [*tokens]
 
     def target(self, request: Request) -> list[Token] | None:
         """Return the tokens of the target, None if the model decodes one; raises `InputError`."""
@@ -96,7 +112,19 @@ class RowMaker:
         """Return the row of a request with the values of its interventions."""
         tokens = self.tokens(request)
         padded = self._padded(tokens, request.pad_to)
-        return RequestRow(request, {self.read: padded}, {self.read: len(tokens)}, interventions)
+        return RequestRow(
+            request,
+            {self.read: padded},
+            {self.read: len(tokens)},
+            interventions,
+            types=self._types(request),
+        )
+
+    def _types(self, request: Request) -> tuple[int, ...]:
+        """Return the token types of a pair; none for a model that takes none."""
+        if request.pair is None or not (self.types and self.text.types):
+            return ()
+        return self.text.encode_pair(request.source, request.pair)[1]
 
     def with_target(self, row: RequestRow, written: Sequence[Token]) -> RequestRow:
         """Return a row whose decoder reads what it writes, shifted by one."""
@@ -127,6 +155,14 @@ class RowMaker:
         ids, lengths = [row.ids(text) for row in rows], [row.own[text] for row in rows]
         return padded_batch(ids, lengths, self.text.pad, self.device)
 
+    def batch_types(self, rows: Sequence[RequestRow]) -> Tensor | None:
+        """Return token types (B, N) if a row has a pair; those of the other rows are 0."""
+        if not any(row.types for row in rows):
+            return None
+        longest = max(len(row.texts[self.read]) for row in rows)
+        types = [[*row.types, *[0] * (longest - len(row.types))] for row in rows]
+        return torch.tensor(types, device=self.device)
+
     @property
     def start(self) -> Token:
         """The token that the decoder of an encoder–decoder reads first."""
@@ -156,6 +192,14 @@ def _first(model: Any, text: TextTokenizer) -> int | None:
     if forced is None and language is not None:
         forced = text.tokenizer.convert_tokens_to_ids(language)
     return None if forced is None else int(forced)
+
+
+def model_types(model: Any) -> int | None:
+    """Return the number of token types of a model; 0 if it ignores them, None if it takes none."""
+    if TYPES not in inspect.signature(model.forward).parameters:
+        return None
+    count: int = getattr(model.config, "type_vocab_size", 0) or 0
+    return count
 
 
 def validate(adapter: Adapter, rows: RowMaker, request: Request, names: Dims) -> None:

@@ -231,10 +231,20 @@ class OneTextOutput:
         ids = (*prefix, *self._likely(logits[len(prefix) :]))
         read = row.texts[self.rows.read]
         tokens = [
-            replace(self.rows.text.token(id_), start=read[index].start, end=read[index].end)
+            replace(
+                self.rows.text.token(id_),
+                start=read[index].start,
+                end=read[index].end,
+                pair=read[index].pair,
+            )
             for index, id_ in zip(masks, ids, strict=True)
         ]
-        text = _filled(row.request.source, tokens)
+        texts = [row.request.source, row.request.pair]
+        text = "\n".join(
+            _filled(text, [token for token in tokens if token.pair == bool(second)])
+            for second, text in enumerate(texts)
+            if text is not None
+        )
         return replace(scored(text, tokens, logits, (), 0.0), rows=tuple(masks))
 
     def _masks(self, row: RequestRow) -> list[int]:

@@ -51,6 +51,7 @@ def _unbanded(reported: Tensor, keys: int) -> Tensor:
 
 
 CANDIDATES = 10  # candidates per token
+TYPES = "token_type_ids"
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,20 @@ class Forward:
         self.layers = by_place(layout.attentions)
         self.streamed: dict[str, tuple[str, ...]] = {}  # names of residual streams
 
-    def read(self, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None) -> Tensor:
+    def read(
+        self, ids: Tensor, real: Tensor, tap: Tap, cache: Any = None, types: Tensor | None = None
+    ) -> Tensor:
         """Run the only stack over ids (B, N); return logits (B, N, V), or the last states.
 
         With a cache, `ids` are the new tokens, and `real` (B, all tokens so far) covers the others.
+        `types` (B, N) are the token types of pairs.
         """
         stack = self.layout.attentions[0].stack
-        cached = {} if cache is None else {"past_key_values": cache, "use_cache": True}
+        more: dict[str, Any] = {} if types is None else {TYPES: types}
+        if cache is not None:
+            more |= {"past_key_values": cache, "use_cache": True}
         run = self._model(tap)
-        out = self._run(run, stack, tap, input_ids=ids, attention_mask=real.long(), **cached)
+        out = self._run(run, stack, tap, input_ids=ids, attention_mask=real.long(), **more)
         self._eager(tap, stack, out.get("attentions"), {}, real, real)
         return self._logits(tap, stack, out[0])
 
@@ -293,14 +299,18 @@ class LongForward:
         self.layout = layout
         self.infos = by_place(layout.attentions)
 
-    def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
+    def read(
+        self, ids: Tensor, dtype: torch.dtype, types: Tensor | None = None
+    ) -> tuple[Attentions, Tensor]:
         """Run the only stack over ids (1, N); return its attentions and its last states.
 
-        Logits are not computed: for a long text, they are larger than the model.
+        `types` (1, N) are the token types of a pair. Logits are not computed: for a long text,
+        they are larger than the model.
         """
         keeping = self._keeping(self.layout.attentions[0].stack, self._layers(), dtype)
         with passing_long(keeping):
-            out = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids))
+            more = {} if types is None else {TYPES: types}
+            out = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids), **more)
         return keeping.kept, out[0]
 
     def translate(

@@ -4,6 +4,9 @@ Tokens show the text that they stand for, with a space where a word begins: no `
 byte pieces of one character share its span and are shown as `<0xE7>`, as in this project's own
 tokenizer.
 
+Two texts can be read as a pair, as the tokenizer's own template joins them, with its token types.
+Control strings that are typed into a text are text, except a mask.
+
 A text can also be written as a user's turn of a chat, with the tokenizer's chat template: a Jinja
 program in the model's folder. `transformers` runs it in a sandbox, which gives it no access to
 files or to Python's objects (`ImmutableSandboxedEnvironment`).
@@ -20,6 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.adapters.huggingface.typed_controls import reads_controls_as_text
 from model.errors import InputError
 from model.text.tokens import PAD, Token
 
@@ -115,6 +119,7 @@ class TextTokenizer:
         # A typed control string stays text, except a mask, which the model fills in.
         self.split = tokenizer.mask_token is None
         self.specials = frozenset(tokenizer.all_special_ids)
+        self.controls = self.specials - {tokenizer.mask_token_id}
         eos = () if tokenizer.eos_token_id is None else (tokenizer.eos_token_id,)
         self.ends = frozenset(eos if ends is None else ends)
         described = tokenizer.backend_tokenizer
@@ -123,6 +128,7 @@ class TextTokenizer:
         self.chat = Chat(tokenizer)
         self.encode = lru_cache(CACHED)(self._encode)
         self.encode_chat = lru_cache(CACHED)(self._encode_chat)
+        self.encode_pair = lru_cache(CACHED)(self._encode_pair)
         self._decoded = lru_cache(1 << 12)(self._decode)
 
     @property
@@ -143,6 +149,44 @@ class TextTokenizer:
         """Return a text's tokens, with the special ones that the model expects around them."""
         return tuple(self._placed(text, *piece) for piece in self._pieces(text, split=self.split))
 
+    def _encode_pair(self, text: str, pair: str) -> tuple[tuple[Token, ...], tuple[int, ...]]:
+        """Return the tokens of two texts, with the special ones around them, and their types.
+
+        From the first token of the second text on, all are the second text's.
+        """
+        encoding = self._read(text, pair, split=self.split)
+        owners = encoding.sequence_ids
+        begin = owners.index(1) if 1 in owners else len(owners)
+        pieces = self.tokenizer.convert_ids_to_tokens(encoding.ids)
+        columns = zip(encoding.ids, pieces, encoding.offsets, strict=True)
+        tokens = tuple(
+            replace(
+                self._placed(pair if index >= begin else text, id_, piece, *span),
+                pair=index >= begin,
+            )
+            for index, (id_, piece, span) in enumerate(columns)
+        )
+        return tokens, tuple(encoding.type_ids)
+
+    @property
+    def types(self) -> bool:
+        """Whether the tokenizer gives token types to its model."""
+        return "token_type_ids" in self.tokenizer.model_input_names
+
+    def pair_missing(self, model_types: int | None) -> str:
+        """Return why it does not join two texts for a model, as a reason of `ModelInfo`.
+
+        `model_types` is the number of token types that the model has; None: it takes none.
+        """
+        tokens, types = self.encode_pair("a", "a")
+        begin = next((index for index, token in enumerate(tokens) if token.pair), 0)
+        typed = model_types is not None and self.types
+        if typed and max(types) >= (model_types or 0) > 0:
+            return "too-few-types"
+        separated = begin > 0 and tokens[begin - 1].special
+        told_apart = typed and model_types and types[begin] != types[begin - 1]
+        return "" if separated or told_apart else "no-pair-template"
+
     def _encode_chat(self, text: str) -> tuple[Token, ...]:
         """Return the tokens of a text as the user's turn of a chat; raises `InputError`.
 
@@ -151,12 +195,14 @@ class TextTokenizer:
         """
         turn = self.chat.turn(text)
         turn_span = range(len(turn.before), len(turn.before) + len(turn.text))
-        pieces = self._pieces(turn.whole, split=False, add=False)
+        pieces = self._pieces(turn.whole, split=False, add=False, typed=False)
         if any(id_ in self.specials and start in turn_span for id_, _, start, _ in pieces):
             parts = ((turn.before, False), (turn.text, True), (turn.after, False))
             pieces, offset = [], 0
-            for part, split in parts:
-                for id_, piece, start, end in self._pieces(part, split=split, add=False):
+            for part, typed in parts:
+                for id_, piece, start, end in self._pieces(
+                    part, split=typed, add=False, typed=typed
+                ):
                     pieces.append((id_, piece, start + offset, end + offset))
                 offset += len(part)
         tokens = [self._placed(turn.whole, *piece) for piece in pieces]
@@ -169,21 +215,60 @@ class TextTokenizer:
         )
 
     def _pieces(
-        self, text: str, *, split: bool, add: bool = True
+        self, text: str, *, split: bool, add: bool = True, typed: bool = True
     ) -> list[tuple[int, str, int, int]]:
         """Return the id, the piece and the span of each token."""
-        encoding = self.tokenizer(
-            text,
-            return_offsets_mapping=True,
-            split_special_tokens=split,
-            add_special_tokens=add,
-            verbose=False,
-        )
-        ids, spans = encoding["input_ids"], encoding["offset_mapping"]
-        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        encoding = self._read(text, split=split, add=add, typed=typed)
+        pieces = self.tokenizer.convert_ids_to_tokens(encoding.ids)
         return [
-            (*id_and_piece, *span) for *id_and_piece, span in zip(ids, pieces, spans, strict=True)
+            (id_, piece, *span)
+            for id_, piece, span in zip(encoding.ids, pieces, encoding.offsets, strict=True)
         ]
+
+    def _read(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        split: bool,
+        add: bool = True,
+        typed: bool = True,
+    ) -> Any:
+        """Return the tokenizer's own encoding of a text or a pair.
+
+        In one that is `typed`, control strings are text.
+        """
+
+        def encoded(tokenizer: Any, split: bool) -> Any:
+            return tokenizer(
+                text,
+                pair,
+                split_special_tokens=split,
+                add_special_tokens=add,
+                verbose=False,
+            ).encodings[0]
+
+        encoding = encoded(self.tokenizer, split)
+        if typed and self._has_controls(encoding, (text, pair or "")):
+            return encoded(self._careful, True)
+        return encoding
+
+    def _has_controls(self, encoding: Any, texts: tuple[str, str]) -> bool:
+        """Return whether a text itself contains control tokens; an unknown word is none."""
+        unknown = self.tokenizer.unk_token_id
+        return any(
+            id_ in self.controls
+            and owner is not None
+            and (id_ != unknown or texts[owner][start:end] == self.tokenizer.unk_token)
+            for id_, owner, (start, end) in zip(
+                encoding.ids, encoding.sequence_ids, encoding.offsets, strict=True
+            )
+        )
+
+    @cached_property
+    def _careful(self) -> Any:
+        """A copy of the tokenizer, for texts with control strings."""
+        return reads_controls_as_text(self.tokenizer)
 
     def _placed(self, text: str, id_: int, piece: str, start: int, end: int) -> Token:
         """Return a token with its span, which never includes the space before it."""

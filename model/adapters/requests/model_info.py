@@ -32,6 +32,7 @@ CAPABILITIES = {
     "learning": ("has no snapshots of its training", "no-learning"),
     "chat": ("has no chat template", UNSUPPORTED),
     "padding": ("cannot be padded", UNSUPPORTED),
+    "pair": ("reads no pair of texts", UNSUPPORTED),
 }
 
 # Why a model lacks a capability.
@@ -55,6 +56,10 @@ REASONS = {
     "no-means": "the means of its heads are not in its bundle",
     "no-template": "its tokenizer has none",
     "bad-template": "that of its tokenizer cannot be used",
+    "reads-on": "it is a decoder, which reads one text from left to right",
+    "source-and-target": "its second text is the target, which it writes",
+    "no-pair-template": "its tokenizer puts nothing between two texts",
+    "too-few-types": "its tokenizer gives two texts a token type that the model lacks",
     "no-snapshots": "no snapshots were recorded during its training",
 }
 
@@ -111,7 +116,7 @@ class ModelInfo:
         if capability not in self.capabilities:
             words, kind = CAPABILITIES[capability]
             reason = REASONS.get(self.missing.get(capability, ""))
-            detail = f"{field}: this model {words}"
+            detail = f"{field}: this model ({self.id}) {words}"
             raise InputError(kind, field, f"{detail}, because {reason}" if reason else detail)
 
     @cached_property

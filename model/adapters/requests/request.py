@@ -66,6 +66,7 @@ class Request:
     summarise: tuple[str, ...] = ()  # patterns of attentions, such as "encoder.*.self"
     pad_to: int | None = None
     chat: bool = False  # the sentence is a user's turn of a chat
+    pair: str | None = None  # a second text, which an encoder reads after the sentence
 
 
 # Prefixes of patterns that select more than a run records, and what they need.
@@ -85,6 +86,8 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
         yield "score", "target"
     if request.chat:
         yield "chat", "chat"
+    if request.pair is not None:
+        yield "pair", "pair"
     if request.pad_to is not None:
         yield "padding", "pad_to"
     for index, pattern in enumerate(request.select):
@@ -107,6 +110,7 @@ class RequestOptions(TypedDict, total=False):
     summarise: Iterable[str] | str
     pad_to: int | None
     chat: bool
+    pair: str | None
 
 
 def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
@@ -212,15 +216,19 @@ def path_of(intervention: Intervention) -> Receiver | None:
     return intervention.value.to if isinstance(intervention.value, Patch) else None
 
 
-def in_chat(value: Any) -> Any:
-    """Return the value of an effect whose other sentence, if any, is a user's turn of a chat."""
+def read_alike(value: Any, chat: bool, pair: str | None) -> Any:
+    """Return the value of an effect whose other sentence, if any, is read as the first one is.
+
+    It is a user's turn of a chat too, or stands before the same second text.
+    """
     match value:
         case Request():
-            return replace(value, chat=True)
+            return replace(value, chat=chat, pair=pair)
         case Patch(request=request) | TokenOf(request=request):
-            return replace(value, request=replace(request, chat=True))
+            return replace(value, request=replace(request, chat=chat, pair=pair))
         case Step(to=to, minus=minus):
-            return replace(value, to=in_chat(to), minus=in_chat(minus))
+            to, minus = (read_alike(end, chat, pair) for end in (to, minus))
+            return replace(value, to=to, minus=minus)
     return value
 
 

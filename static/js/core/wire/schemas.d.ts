@@ -1194,6 +1194,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
     };
     /** @description A long text, and the heads to show. */
     OneTextOverviewRequest: {
@@ -1241,6 +1243,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
     };
     /** @description The tokens that a model of one text read. */
     OneTextReply: {
@@ -1283,6 +1287,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
       [key: string]: unknown;
     };
     /** @description A text, and what to change in the model that reads it. */
@@ -1330,6 +1336,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
     };
     /** @description A long text, and a window of one head. */
     OneTextTileRequest: {
@@ -1370,6 +1378,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
     };
     /** @description A text, how to run it, and what to record. */
     OneTextTraceRequest: {
@@ -1419,6 +1429,8 @@ export interface components {
        * @default false
        */
       chat?: boolean;
+      /** @description A second text, for an encoder: it reads both as one, as its tokenizer joins them. */
+      pair?: string | null;
     };
     /** @description A question without its answer. */
     OpenQuestion: {
@@ -2492,6 +2504,11 @@ export interface components {
        * @default false
        */
       template?: boolean;
+      /**
+       * @description Whether it belongs to the second text of a pair, whose code points its offsets count.
+       * @default false
+       */
+      pair?: boolean;
     };
     /** @description The tokens that the encoder and the decoder read. */
     TokensReply: {
