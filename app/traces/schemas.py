@@ -93,7 +93,7 @@ class OneText(Asking):
         request = super().asked()
         if not self.chat and self.pair is None:
             return request
-        # Another sentence is another turn, or stands before the same second text.
+        # Another sentence is another turn, or has the same second text.
         interventions = tuple(
             replace(intervention, value=read_alike(intervention.value, self.chat, self.pair))
             for intervention in request.interventions

@@ -20,7 +20,7 @@ from model.trace.interventions import Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
-MEASURED = {"mean", "learning", "chat"}
+MEASURED = {"mean", "learning", "chat", "pair"}
 ROOT = Path(__file__).parents[2]
 
 
@@ -38,7 +38,8 @@ def pre(
 
 
 def test_the_shipped_model_has_all_capabilities() -> None:
-    assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES) - {"chat"}
+    able = load(CHECKPOINTS / "en-zh", "cpu").info.capabilities
+    assert able == set(CAPABILITIES) - {"chat", "pair"}
 
 
 def test_a_pre_norm_model_has_the_same_capabilities(
@@ -62,7 +63,12 @@ def test_a_pre_norm_model_traces_and_decodes(pre: EncoderDecoder) -> None:
 
 
 def test_what_is_missing_has_a_reason(tiny: EncoderDecoder) -> None:
-    missing = {"mean": "no-means", "learning": "no-snapshots", "chat": "no-template"}
+    missing = {
+        "mean": "no-means",
+        "learning": "no-snapshots",
+        "chat": "no-template",
+        "pair": "source-and-target",
+    }
     assert dict(tiny.info.missing) == missing
     with pytest.raises(InputError, match=r"has no means of its heads, because the means"):
         tiny.trace("A", interventions=[ZERO])

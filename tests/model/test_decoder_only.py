@@ -195,5 +195,5 @@ def test_unsupported_requests_are_named(
 
 
 def test_an_encoder_writes_nothing() -> None:
-    with pytest.raises(InputError, match=r"this model .* cannot write a text"):
+    with pytest.raises(InputError, match=r"this model cannot write a text"):
         OneText("encoder").decode("The cat")

@@ -204,7 +204,10 @@ def test_models_without_pairs_say_why(name: str, why: str) -> None:
     with pytest.raises(InputError) as caught:
         model.trace("The cat", pair="a dog")
     assert caught.value.field == "pair"
-    assert str(caught.value) == f"pair: this model ({name}) reads no pair of texts, because {why}"
+    assert (
+        str(caught.value)
+        == f"pair: this model reads no pair of texts, because {why} ({model.info.name})"
+    )
 
 
 def test_a_tokenizer_without_a_template_is_refused() -> None:

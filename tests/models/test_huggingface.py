@@ -101,12 +101,12 @@ async def test_a_text_is_continued(client: httpx.AsyncClient) -> None:
         (
             {"text": "The cat", "model": "gpt2", "chat": True},
             "unsupported",
-            "chat: this model (gpt2) has no chat template, because its tokenizer has none",
+            "chat: this model has no chat template, because its tokenizer has none",
         ),
         (
             {"text": "The cat", "model": "gpt2", "pair": "a dog"},
             "unsupported",
-            "pair: this model (gpt2) reads no pair of texts, because it is a decoder",
+            "pair: this model reads no pair of texts, because it is a decoder",
         ),
         ({"text": "a", "model": "bert", "pair": ""}, "empty-text", "pair is empty"),
         ({"text": "a " * 40, "model": "bert", "pair": "a " * 40}, "text-too-long", "64 together"),

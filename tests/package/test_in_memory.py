@@ -75,15 +75,14 @@ def test_two_sentences_are_a_pair() -> None:
     assert read == tokenizer("The cat", "a dog ran")["input_ids"]
     adapter = headlight.wrap(model, tokenizer)
     again = headlight.show(adapter, "The cat", "a dog ran")
-    assert trace_in(again.html.decode("windows-1252")) == trace_in(
-        shown.html.decode("windows-1252")
-    )
+    reply_again = Reply.parse(trace_in(again.html.decode("windows-1252")))
+    assert reply_again.document["tokens"] == reply.document["tokens"]
     assert b'"pair":"a dog ran"' in shown.html
 
 
 def test_a_model_that_reads_no_pair_says_so() -> None:
     model, tokenizer = build("llama")
-    with pytest.raises(InputError, match=r"LlamaForCausalLM.* reads no pair of texts, because"):
+    with pytest.raises(InputError, match=r"reads no pair of texts, because .*LlamaForCausalLM"):
         headlight.show(model, tokenizer, "The cat", "a dog ran")
 
 

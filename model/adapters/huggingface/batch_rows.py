@@ -42,7 +42,7 @@ class RequestRow:
     own: dict[str, int]  # tokens that are not padding
     made: tuple[Intervention, ...]
     written: tuple[int, ...] = ()  # continues the text; the last one is not read
-    types: tuple[int, ...] = ()  # the tokenizer's token types of a pair, if the model takes them
+    types: tuple[int, ...] = ()  # the tokenizer's token types, if the model takes them
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of a text."""
@@ -121,10 +121,11 @@ class RowMaker:
         )
 
     def _types(self, request: Request) -> tuple[int, ...]:
-        """Return the token types of a pair; none for a model that takes none."""
-        if request.pair is None or not (self.types and self.text.types):
+        """Return the token types; none for a model that takes none, or has too few."""
+        if not self.types or self.info.kind != "encoder":
             return ()
-        return self.text.encode_pair(request.source, request.pair)[1]
+        types = self.text.types_of(request.source, request.pair)
+        return types if max(types, default=0) < self.types else ()
 
     def with_target(self, row: RequestRow, written: Sequence[Token]) -> RequestRow:
         """Return a row whose decoder reads what it writes, shifted by one."""
@@ -156,7 +157,7 @@ class RowMaker:
         return padded_batch(ids, lengths, self.text.pad, self.device)
 
     def batch_types(self, rows: Sequence[RequestRow]) -> Tensor | None:
-        """Return token types (B, N) if a row has a pair; those of the other rows are 0."""
+        """Return token types (B, N) if a row has any; those of the other rows are 0."""
         if not any(row.types for row in rows):
             return None
         longest = max(len(row.texts[self.read]) for row in rows)

@@ -173,6 +173,19 @@ class TextTokenizer:
         """Whether the tokenizer gives token types to its model."""
         return "token_type_ids" in self.tokenizer.model_input_names
 
+    def types_of(self, text: str, pair: str | None) -> tuple[int, ...]:
+        """Return the token types of one text or two; none if all of a text's are 0."""
+        if not self.types or (pair is None and not self._types_alone):
+            return ()
+        if pair is not None:
+            return self.encode_pair(text, pair)[1]
+        return tuple(self._read(text, split=self.split).type_ids)
+
+    @cached_property
+    def _types_alone(self) -> bool:
+        """Whether a single text has types other than 0, as one of XLNet has."""
+        return any(self._read("a", split=self.split).type_ids)
+
     def pair_missing(self, model_types: int | None) -> str:
         """Return why it does not join two texts for a model, as a reason of `ModelInfo`.
 

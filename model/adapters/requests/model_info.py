@@ -116,8 +116,8 @@ class ModelInfo:
         if capability not in self.capabilities:
             words, kind = CAPABILITIES[capability]
             reason = REASONS.get(self.missing.get(capability, ""))
-            detail = f"{field}: this model ({self.id}) {words}"
-            raise InputError(kind, field, f"{detail}, because {reason}" if reason else detail)
+            detail = f"{field}: this model {words}{f', because {reason}' if reason else ''}"
+            raise InputError(kind, field, f"{detail} ({self.name})")
 
     @cached_property
     def places(self) -> tuple[str, ...]:

@@ -219,7 +219,7 @@ def path_of(intervention: Intervention) -> Receiver | None:
 def read_alike(value: Any, chat: bool, pair: str | None) -> Any:
     """Return the value of an effect whose other sentence, if any, is read as the first one is.
 
-    It is a user's turn of a chat too, or stands before the same second text.
+    It is a user's turn of a chat too, or has the same second text.
     """
     match value:
         case Request():

@@ -177,7 +177,7 @@ export function runB(page) {
   const rows = chosenPlace ? [block.rows[chosenPlace.layer].place] : block.rows.map(({ place }) => place);
   const select = rows.flatMap((place) => [`${place}.weights`, `${place}.mask`]);
   const direction = bothWays(model) && model.languages.includes(link.direction?.split("-")[0] ?? "") ? link.direction : null;
-  return { trace: requestBody(model, { source: link.source, model: model.id, direction, target: link.target, select }) };
+  return { trace: requestBody(model, { source: link.source, pair: link.pair, model: model.id, direction, target: link.target, select }) };
 }
 
 /**

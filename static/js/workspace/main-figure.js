@@ -49,6 +49,10 @@ const REASONS = {
   "no-means": (t) => t("The means of this model’s heads are not known."),
   "no-template": (t) => t("This model has no chat template."),
   "bad-template": (t) => t("The chat template of this model cannot be used."),
+  "reads-on": (t) => t("This model is a decoder: it reads one text from left to right."),
+  "source-and-target": (t) => t("The second text of this model is the target, which it writes."),
+  "no-pair-template": (t) => t("The tokenizer of this model puts nothing between two texts."),
+  "too-few-types": (t) => t("The tokenizer of this model gives two texts a token type that the model lacks."),
   "no-snapshots": (t) => t("This model has no snapshots of its training."),
 };
 

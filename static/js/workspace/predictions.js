@@ -33,8 +33,8 @@ function createEdits(store) {
   /** The index of the first token of the answer in a chat. */
   const answerAt = () => (store.get().trace?.output.continues ?? 0) + 1;
 
-  /** @param {string} text  of the page from now on */
-  const replace = (text) => store.go({ source: text, decode: null, ...afresh }, "chosen");
+  /** @param {string} text  of the page from now on @param {boolean} [pair]  whether it is the second text */
+  const replace = (text, pair = false) => store.go({ ...(pair ? { pair: text } : { source: text }), decode: null, ...afresh }, "chosen");
 
   /** @param {number[]} prefix  with which the answer begins; one more token, since the last one is not read */
   const answer = (prefix) => store.go({ decode: { method: "greedy", prefix, max_tokens: prefix.length + 1 }, ...afresh }, "chosen");
@@ -58,10 +58,13 @@ function createEdits(store) {
       if (isChat({ model, link })) return answer([...tokens.slice(answerAt(), place.row + 1).map(({ id }) => id), candidate.id]);
       // Spans of what the model wrote count on after the text.
       const continued = outputKind(model) === "text" ? trace.output.text : "";
-      replace(withCandidate(link.source + continued, tokens, place, candidate));
+      replace(withCandidate(textOf(link, tokens[place.row]) + continued, tokens, place, candidate), tokens[place.row].pair);
     },
   };
 }
+
+/** The text that a token is of. @param {import("../core/store/link.js").State} link @param {{pair?: boolean}} token */
+const textOf = ({ source, pair }, token) => (token.pair ? (pair ?? "") : source);
 
 /** The checkbox "as a chat". @param {Store} store */
 function bindChat(store) {
@@ -205,12 +208,12 @@ export function bindPredictions({ store, source, t, phrase, announce }) {
     const behind = place !== null && all.includes(place.row);
     const [best] = place?.candidates ?? [];
     const word = place && !behind && !tokens[place.row].special && !isFixed(store.get()) ? tokens[place.row] : null;
-    const filled = behind && best && isWritable(best) ? withCandidate(link.source, tokens, place, best) : "";
+    const filled = behind && best && isWritable(best) ? withCandidate(textOf(link, tokens[place.row]), tokens, place, best) : "";
     line.textContent = all.length ? filled : t("Replace a word with {mask}, and the model fills it in.", { mask });
     line.classList.toggle("hint", !all.length);
     act.hidden = word === null;
     act.textContent = word && t("Hide “{token}”", { token: word.text.trim() });
-    act.onclick = () => word && replace(withMaskedToken(link.source, word, mask));
+    act.onclick = () => word && replace(withMaskedToken(textOf(link, word), word, mask), word.pair);
     take.hidden = true;
   }
 

@@ -18,18 +18,16 @@ import { markCutOff } from "./token-chips.js";
  */
 const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: withoutPrefix(decode) });
 
-/** @param {PageServices} context */
-export function bindSentence({ store, figure, t }) {
-  const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
-  const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
-  let sentText = "";
+/**
+ * A box of the page's text, or of the second of two texts.
+ * @param {string} selector
+ * @param {{send: (text: string) => void, runNow: () => void}} actions
+ */
+function createTextBox(selector, { send, runNow }) {
+  const box = /** @type {HTMLTextAreaElement} */ (find(selector));
   const showCutOff = markCutOff(box, "y");
-
+  let sentText = "";
   const typed = bindTyping(box, { submit: sendText, onEnter: runNow, onInput: fit });
-  find("#run").addEventListener("click", runNow);
-  direction.addEventListener("change", () =>
-    store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
-  );
   window.addEventListener("resize", () => grow(box));
 
   /** A text of several lines shows them (css/workspace/sentence.css). */
@@ -40,24 +38,55 @@ export function bindSentence({ store, figure, t }) {
   }
 
   function sendText() {
+    typed.cancel();
     sentText = box.value;
-    store.go({ source: sentText, ...afresh(store.get().link) }, "typed");
+    send(sentText);
+  }
+
+  return {
+    box,
+    sendText,
+
+    /** @param {string} text  of the link */
+    show(text) {
+      if (text === sentText) return;
+      typed.cancel();
+      sentText = box.value = text;
+      fit();
+    },
+  };
+}
+
+/** @param {PageServices} context */
+export function bindSentence({ store, figure, t }) {
+  const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
+  const first = createTextBox("#source", { send: (source) => store.go({ source, ...afresh(store.get().link) }, "typed"), runNow });
+  const second = createTextBox("#pair", { send: sendPair, runNow });
+  const { box } = first;
+  find("#run").addEventListener("click", runNow);
+  direction.addEventListener("change", () =>
+    store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
+  );
+
+  /** @param {string} text  Spaces alone are no text. */
+  function sendPair(text) {
+    store.go({ pair: text.trim() ? text : null, ...afresh(store.get().link) }, "typed");
   }
 
   function runNow() {
     const before = store.get().link;
-    typed.cancel();
-    sendText();
+    first.sendText();
+    if (!second.box.hidden) second.sendText();
     if (store.get().link === before) figure.run();
   }
 
   function show() {
-    const { link, model, trace } = store.get();
-    if (link.source !== sentText) {
-      typed.cancel();
-      sentText = box.value = link.source;
-      fit();
-    }
+    const page = store.get();
+    const { link, model, trace } = page;
+    first.show(link.source);
+    second.box.hidden = !model?.capabilities.includes("pair") || (isFixed(page) && !link.pair);
+    second.box.readOnly = isFixed(page);
+    if (!second.box.hidden) second.show(link.pair ?? "");
     direction.hidden = model !== null && !bothWays(model);
     direction.value = link.direction ?? "";
     const detected = [...direction.options].find(
@@ -66,7 +95,7 @@ export function bindSentence({ store, figure, t }) {
     direction.options[0].text = detected
       ? t("Detected: {direction}", { direction: detected.text })
       : t("Detect");
-    box.readOnly = direction.disabled = isFixed(store.get());
+    box.readOnly = direction.disabled = isFixed(page);
     box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
   }
 
@@ -88,7 +117,7 @@ function offer(store, t) {
   for (const { text, lang, shows } of examplesOf(model, now.lang)) {
     const sentText = h("span", { lang: bcp47(lang) }, text);
     const button = h("button", { type: "button", className: "example-in-list" }, shows ? h("b", {}, exampleName(shows, t)) : "", " ", sentText);
-    const link = { source: text, direction: null, query: null, key: null };
+    const link = { source: text, pair: null, direction: null, query: null, key: null };
     button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
     find("#examples").append(h("li", {}, button));
   }

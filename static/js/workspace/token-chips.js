@@ -65,6 +65,7 @@ export function bindChips({ store, t }) {
     const from = continuesAt(model, trace.output) + 1;
     const kind = (/** @type {string} */ side, /** @type {number} */ index) => {
       if (index >= from) return "continued";
+      if (trace.tokens[side][index].pair) return "second";
       return trace.tokens[side][index].template ? "around" : "";
     };
     model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step, kind(side, index)))));
@@ -86,7 +87,7 @@ export function bindChips({ store, t }) {
     find("#output").textContent = output.text;
   }
 
-  /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around"} kind  written by the model after the text; of a chat template */
+  /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around" | "second"} kind  written by the model after the text; of a chat template; of the second text */
   function chip(ref, { reads, writes }, kind) {
     const enter = () => store.hover({ query: ref, key: ref });
     const leave = () => store.hover(null);
@@ -97,7 +98,7 @@ export function bindChips({ store, t }) {
       onblur: leave,
       onclick: () => pin(ref),
     };
-    const props = { className: `chip ${kind}`.trim(), title: kind === "continued" ? t("written by the model") : kind === "around" ? t("of the chat template") : null };
+    const props = { className: `chip ${kind}`.trim(), title: kind === "continued" ? t("written by the model") : kind === "around" ? t("of the chat template") : kind === "second" ? t("of the second text") : null };
     return el("li", {}, el("button", { type: "button", ...props, ...listeners }, reads && token(reads, "reads"), token(writes)));
   }
 

@@ -22,6 +22,7 @@ import { runOfLink, withRemembered } from "./trained-and-changed.js";
  * @property {unknown} interventions  as the API takes it, or null
  * @property {number | null} pad_to
  * @property {true | null} chat  whether the text is a user's turn of a chat
+ * @property {string | null} pair  the second of two texts
  * @property {string} view
  * @property {string} block  which attentions (core/wire/attentions.js); "": the model's last block
  * @property {number} layer  0-based
@@ -42,6 +43,7 @@ export const DEFAULTS = Object.freeze({
   interventions: null,
   pad_to: null,
   chat: null,
+  pair: null,
   view: "attention",
   block: "",
   layer: 0,
@@ -61,8 +63,10 @@ export const REQUEST_KEYS = /** @type {const} */ ([
   "interventions",
   "pad_to",
   "chat",
+  "pair",
 ]);
-/** Letters of a text in a query string; a longer one is in the fragment, which is not sent: servers refuse long request lines. */
+const TYPED = /** @type {const} */ (["source", "pair"]);
+/** Letters of the texts in a query string; longer ones are in the fragment, which is not sent: servers refuse long request lines. */
 const LONGEST = 2000;
 /** @typedef {Exclude<keyof State, "options">} Key */
 const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
@@ -92,6 +96,7 @@ const PARSE = {
   interventions: json,
   pad_to: index,
   chat: (value) => (value === "1" || value === "true" ? true : null),
+  pair: text,
   view: text,
   block: text,
   layer: index,
@@ -108,7 +113,7 @@ const PARSE = {
  */
 export function parse(search, options = {}) {
   const [query, fragment = ""] = search.split("#", 2);
-  const words = [...new URLSearchParams(fragment)].filter(([key]) => key === "source");
+  const words = [...new URLSearchParams(fragment)].filter(([key]) => TYPED.some((text) => text === key));
   return parsedState(Object.fromEntries([...new URLSearchParams(query), ...words].reverse()), options);
 }
 
@@ -175,9 +180,10 @@ export function format(state, options = {}) {
     params.set(key, value === true ? "1" : asText(value));
   }
   for (const [name, words] of Object.entries(chosenOptions(state, options))) params.set(name, words);
-  if (state.source.length <= LONGEST) return params.toString();
-  params.delete("source");
-  return `${params}#${new URLSearchParams({ source: state.source })}`;
+  if (TYPED.reduce((sum, key) => sum + (state[key]?.length ?? 0), 0) <= LONGEST) return params.toString();
+  const texts = new URLSearchParams(TYPED.flatMap((key) => (params.has(key) ? [[key, params.get(key) ?? ""]] : [])));
+  for (const key of TYPED) params.delete(key);
+  return `${params}#${texts}`;
 }
 
 /**

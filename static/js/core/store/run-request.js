@@ -5,7 +5,7 @@
 
 import { blockOf } from "../wire/attentions.js";
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
-import { requestBody, changesInForce, request, textsOf } from "../wire/request.js";
+import { requestBody, changesInForce, pairOf, request, textsOf } from "../wire/request.js";
 
 /** @import { Trace } from "../wire/wire.js" */
 /** @import { ModelInfo } from "../wire/model.js" */
@@ -23,7 +23,7 @@ import { requestBody, changesInForce, request, textsOf } from "../wire/request.j
  * @returns {Promise<Trace>}
  */
 export async function runOf(source, model, link, needs, signal, onProgress) {
-  if (mayBeLong(model, [link.source, link.target])) {
+  if (mayBeLong(model, [link.source, link.target, pairOf({ model, link })])) {
     const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
     if (exceeds(counted)) return overviewOf(source, model, link, signal, onProgress);
   }
@@ -54,6 +54,6 @@ async function overviewOf(source, model, link, signal, onProgress) {
  * @param {State} link
  */
 export function longRequest(model, link) {
-  const { source, target, direction, decode, chat, model: id } = link;
-  return requestBody(model, { source, target, direction, decode, chat, model: id, interventions: changesInForce(link) });
+  const { source, target, direction, decode, chat, pair, model: id } = link;
+  return requestBody(model, { source, target, direction, decode, chat, pair, model: id, interventions: changesInForce(link) });
 }

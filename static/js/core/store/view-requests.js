@@ -47,9 +47,9 @@ export function answer(page, question) {
  * @returns {Question}
  */
 export function runQuestion({ model, link }, changes) {
-  const { source, model: id, direction, target, decode, pad_to, chat } = link;
+  const { source, model: id, direction, target, decode, pad_to, chat, pair } = link;
   const interventions = changesInForce(link);
-  return { trace: requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...changes }) };
+  return { trace: requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, pair, ...changes }) };
 }
 
 /**

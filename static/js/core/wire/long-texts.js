@@ -94,6 +94,6 @@ export function overviewTrace(reply, sent) {
  */
 export function sharedTrace(reply, model, state) {
   if (!Object.keys(reply.tensors).some((name) => name.endsWith(OVERVIEW))) return reply;
-  const { source, target = null } = /** @type {{source: string, target?: string}} */ (state);
-  return overviewTrace(reply, textsOf(model, { source, target }));
+  const { source, target = null, pair = null } = /** @type {{source: string, target?: string, pair?: string}} */ (state);
+  return overviewTrace(reply, textsOf(model, { source, target, pair }));
 }

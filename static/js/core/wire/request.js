@@ -23,24 +23,30 @@ export const changesInForce = ({ interventions, options }) => (options.as === "t
 export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilities?.includes("chat"));
 
 /**
+ * The second text, if the model reads one.
+ * @param {{model: import("./attentions.js").Model, link: Pick<State, "pair">}} page
+ */
+export const pairOf = ({ model, link }) => (model?.capabilities?.includes("pair") && link.pair) || null;
+
+/**
  * The request for a link. For a model of one text, the sentence goes under that text's name.
  * @param {import("./attentions.js").Model} model
  * @param {State} link
  * @param {string[]} addresses  of the tensors needed
  */
 export function request(model, link, addresses) {
-  const { source, model: id, direction, target, decode, pad_to, chat } = link;
+  const { source, model: id, direction, target, decode, pad_to, chat, pair } = link;
   const interventions = changesInForce(link);
-  return requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, ...selected(addresses) });
+  return requestBody(model, { source, model: id, direction, target, decode, interventions, pad_to, chat, pair, ...selected(addresses) });
 }
 
 /**
  * The texts that a link gives, by the names that the model has for them.
  * @param {import("./attentions.js").Model} model
- * @param {Pick<State, "source" | "target">} link
+ * @param {Pick<State, "source" | "target" | "pair">} link
  * @returns {Record<string, string>}
  */
-export const textsOf = (model, { source, target }) => /** @type {Record<string, string>} */ (requestBody(model, { source, target }));
+export const textsOf = (model, { source, target, pair }) => /** @type {Record<string, string>} */ (requestBody(model, { source, target, pair }));
 
 /**
  * The inverse of `requestBody`.
@@ -59,10 +65,11 @@ export function stateFromBody(model, state) {
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
  * @returns {Record<string, unknown>}  as this model takes it
  */
-export function requestBody(model, { source, direction, target, chat, ...otherFields }) {
+export function requestBody(model, { source, direction, target, chat, pair, ...otherFields }) {
   const bodyDirection = !model || bothWays(model) ? direction : null;
   const textFields = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: bodyDirection, target };
   const turn = chat && model?.capabilities?.includes("chat") ? { chat } : {};
-  const fields = { ...textFields, ...turn, ...otherFields };
+  const second = pair && model?.capabilities?.includes("pair") ? { pair } : {};
+  const fields = { ...textFields, ...turn, ...second, ...otherFields };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null));
 }

@@ -10,6 +10,7 @@
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
  * @property {boolean} [template]  whether a chat's template adds it to the text
+ * @property {boolean} [pair]  whether it is of the second of two texts
  * @property {boolean} [pad]  whether it is padding
  */
 /**
@@ -65,12 +66,12 @@ export function labels(tokens, lang) {
   for (const word of words) totals.set(word, (totals.get(word) ?? 0) + 1);
   /** @type {Map<string, number>} */
   const occurrences = new Map();
-  return tokens.map(({ text, special, template }, i) => {
+  return tokens.map(({ text, special, template, pair }, i) => {
     const word = words[i];
     occurrences.set(word, (occurrences.get(word) ?? 0) + 1);
     const nth = (totals.get(word) ?? 0) > 1 ? (occurrences.get(word) ?? 1) : null;
     const space = LEADING_SPACE.test(text) && text.replace(LEADING_SPACE, "") ? "·" : "";
-    return { space, word, nth, lang: special ? "en" : lang, special, ...(template ? { template } : {}), pad: isPad(tokens[i]) };
+    return { space, word, nth, lang: special ? "en" : lang, special, ...(template ? { template } : {}), ...(pair ? { pair } : {}), pad: isPad(tokens[i]) };
   });
 }
 
