@@ -87,7 +87,7 @@ class OneText(Asking):
 
     @property
     def texts(self) -> dict[str, str | None]:
-        return {"text": self.text} | ({} if self.pair is None else {"pair": self.pair})
+        return {"text": self.text} if self.pair is None else {"text": self.text, "pair": self.pair}
 
     def asked(self) -> Request:
         request = super().asked()
