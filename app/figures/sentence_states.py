@@ -91,9 +91,12 @@ def state_of(services: Services, link: Link) -> SentenceState:
     Raises InputError for an unknown model, and for texts or changes that the API does not accept.
     """
     name = services[Listing].pick(link.state.get("model") or None)
-    texts = services[Listing].describe(name).texts
+    info = services[Listing].describe(name)
+    texts = info.texts
     fields = dict(_readable(link.state))
     if len(texts) == 1:
+        if "pair" not in info.capabilities:
+            fields.pop("pair", None)
         fields = {"text": fields.get("source", "")} | {
             name: value
             for name, value in fields.items()

@@ -33,6 +33,7 @@ test("every key round-trips", () => {
     interventions: [{ at: "encoder.1.self", head: 3, do: "zero" }],
     pad_to: 12,
     chat: /** @type {const} */ (true),
+    pair: "a & b",
     view: "qkv",
     block: /** @type {const} */ ("cross"),
     layer: 2,
@@ -43,6 +44,23 @@ test("every key round-trips", () => {
     options: {},
   };
   assert.deepEqual(round(state), state);
+});
+
+test("two long texts are both in the fragment", () => {
+  const state = { ...DEFAULTS, source: "a ".repeat(900), pair: "b & c ".repeat(200) };
+  const [query, fragment] = format(state).split("#");
+  assert.doesNotMatch(query, /source|pair/);
+  assert.match(fragment, /^source=.*&pair=/);
+  assert.equal(parse(`${query}#${fragment}`).pair, state.pair);
+  assert.equal(parse(`${query}#${fragment}`).source, state.source);
+});
+
+test("a link of Positions that names its channels as a pair has no second text", () => {
+  const options = { channels: integerOption(0, 64, 0) };
+  const state = parse("source=Hi&view=positions&pair=3", options);
+  assert.equal(state.options?.channels, 3);
+  assert.equal(state.pair, undefined);
+  assert.equal(parse("source=Hi&view=lines&pair=3", options).pair, "3");
 });
 
 test("a link says its place even where that is the default, and nothing that is not set", () => {
@@ -192,7 +210,7 @@ test("the address bar says what a view lets one choose, however it is written", 
 });
 
 test("what a change of each key asks for is another trace, and of the place is not", () => {
-  assert.deepEqual([...REQUEST_KEYS], ["source", "model", "direction", "target", "decode", "interventions", "pad_to", "chat"]);
+  assert.deepEqual([...REQUEST_KEYS], ["source", "model", "direction", "target", "decode", "interventions", "pad_to", "chat", "pair"]);
   for (const key of REQUEST_KEYS) {
     const store = createStore({ ...DEFAULTS, source: "Hi" });
     store.set({ status: "ready" });

@@ -128,8 +128,20 @@ export function stateOfShare(state, options = {}) {
   return parsedState(Object.fromEntries(present.map(([key, value]) => [key, asText(value)])), options);
 }
 
-/** @param {Record<string, string>} words @param {Options} options @returns {Partial<State>} */
-function parsedState(words, options) {
+/**
+ * Links of Positions once named the channels of a rotation `pair`.
+ * @param {Record<string, string>} words
+ * @returns {Record<string, string>}
+ */
+function renamed(words) {
+  if (words.view !== "positions" || !/^\d+$/.test(words.pair ?? "")) return words;
+  const { pair: channels, ...otherWords } = words;
+  return { channels, ...otherWords };
+}
+
+/** @param {Record<string, string>} parameters @param {Options} options @returns {Partial<State>} */
+function parsedState(parameters, options) {
+  const words = renamed(parameters);
   /** @type {Record<string, any>} */
   const state = {};
   for (const key of KEYS) {

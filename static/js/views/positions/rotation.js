@@ -25,7 +25,7 @@ export function createTurn(context) {
   const options = controls(context, [
     { option: "at", label: t("Position"), range: () => [0, Math.max(0, (encodingTable?.length ?? 2) - 2), 1] },
     { option: "by", label: t("k, the offset"), range: () => [1, Math.max(1, (encodingTable?.length ?? 2) - 1), 1] },
-    { option: "pair", label: t("Pair i"), range: () => [0, pairs(encodingTable?.d_model ?? 2) - 1, 1] },
+    { option: "channels", label: t("Pair i"), range: () => [0, pairs(encodingTable?.d_model ?? 2) - 1, 1] },
   ]);
   const face = h("div", { className: "clock" });
   const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider also selects them") });
@@ -40,7 +40,7 @@ export function createTurn(context) {
   );
   strip.addEventListener("click", (event) => {
     const group = /** @type {Element} */ (event.target).closest("[data-pair]");
-    if (group) store.choose({ pair: Number(group.getAttribute("data-pair")) });
+    if (group) store.choose({ channels: Number(group.getAttribute("data-pair")) });
   });
 
   /** @param {Positions} table */
@@ -80,12 +80,12 @@ export function createTurn(context) {
  * @param {Positions} table
  * @returns {Chosen}
  */
-function chosen({ at: position, by, pair }, { length, d_model }) {
+function chosen({ at: position, by, channels }, { length, d_model }) {
   const start = Math.min(position, length - 2);
   return {
     position: start,
     by: Math.max(1, Math.min(by, length - 1 - start)),
-    pair: Math.min(pair, pairs(d_model) - 1),
+    pair: Math.min(channels, pairs(d_model) - 1),
   };
 }
 

@@ -61,7 +61,7 @@ export const positions = {
     measure: choiceOption("cosine", "dot"),
     at: integerOption(0, MOST, 2),
     by: integerOption(0, MOST, 1),
-    pair: integerOption(0, MOST, 0),
+    channels: integerOption(0, MOST, 0),
     seed: integerOption(0, 9999, 1),
   },
   settle: (page) => {
