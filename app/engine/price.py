@@ -46,7 +46,8 @@ def unread(request: Request, max_tokens: int) -> float:
 def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
     """Return the approximate tokens read and (at most) written, with padding."""
     max_tokens = info.max_tokens
-    read = min(max_tokens, tokens(request.source) + tokens(request.pair or ""))
+    second = 0.0 if request.pair is None else tokens(request.pair)
+    read = min(max_tokens, tokens(request.source) + second)
     if len(info.texts) == 1:
         continued = request.decode.max_tokens or len(request.decode.prefix)
         return max(min(max_tokens, read + continued), request.pad_to or 0), 0.0

@@ -107,9 +107,9 @@ test("other views read the trace as it is, whatever the heatmap chooses", () => 
 });
 
 test("only the heatmap chooses; without a word of it everything is shown", () => {
-  const all = { pool: "one", words: false, hides: false, top: 100 };
+  const all = { pool: "one", words: false, hides: false, top: 100, texts: null };
   const chosen = { pool: "mean", words: true, special: "hide", top: 30 };
-  assert.deepEqual(heatmapOptions(page(chosen)), { pool: "mean", words: true, hides: true, top: 30 });
+  assert.deepEqual(heatmapOptions(page(chosen)), { pool: "mean", words: true, hides: true, top: 30, texts: null });
   assert.deepEqual(heatmapOptions(page(chosen, { view: "lines" })), all);
   const bare = page({});
   assert.deepEqual(heatmapOptions({ ...bare, link: { ...bare.link, options: {} } }), all);

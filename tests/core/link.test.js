@@ -61,6 +61,14 @@ test("a link of Positions that names its channels as a pair has no second text",
   assert.equal(state.options?.channels, 3);
   assert.equal(state.pair, undefined);
   assert.equal(parse("source=Hi&view=lines&pair=3", options).pair, "3");
+  const positions = mergeStates({ ...DEFAULTS, source: "Hi", view: "positions" }, state);
+  assert.match(format(positions, options), /[&]pair=3$/);
+  for (const pair of ["a dog", "7"]) {
+    const both = parse(format({ ...positions, pair }, options), options);
+    assert.deepEqual([both.pair, both.options?.channels], [pair, 3]);
+    const plain = parse(format({ ...positions, pair, options: {} }, options), options);
+    assert.equal(plain.pair, pair);
+  }
 });
 
 test("a link says its place even where that is the default, and nothing that is not set", () => {

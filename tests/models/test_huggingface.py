@@ -82,6 +82,7 @@ async def test_a_mask_is_filled_in(client: httpx.AsyncClient) -> None:
         "end": 14,
         "special": True,
         "template": False,
+        "pair": False,
     }
     ids = found["tensors"]["encoder.candidates"]["data"][mask]
     assert {str(id_) for id_ in ids} <= found["pieces"].keys()

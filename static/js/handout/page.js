@@ -68,7 +68,7 @@ function bindFrame({ store, t, format: query }) {
   const part = (/** @type {Page} */ { share, link }) => [share, link];
   store.subscribe(part, ({ share, link }) => {
     if (!share) return;
-    find("#source").textContent = link.source;
+    find("#source").textContent = [link.source, link.pair].filter(Boolean).join(" · ");
     const date = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
       dateStyle: "long",
     });

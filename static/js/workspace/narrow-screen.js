@@ -7,6 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
+import { pairOf } from "../core/wire/request.js";
 import { languages } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -77,11 +78,11 @@ function bindBand(store, t) {
     const [from, to] = languages(trace?.direction ?? "");
     render(
       line,
-      el("span", { className: "from", lang: link.source ? from : undefined }, link.source || t("Type a sentence")),
+      el("span", { className: "from", lang: link.source ? from : undefined }, [link.source || t("Type a sentence"), pairOf(store.get())].filter(Boolean).join(" · ")),
       problem ? el("span", { className: "says" }, ` · ${wording(t, problem)}`) : written && el("span", { className: "to", lang: to }, ` → ${written}`),
     );
   }
-  store.subscribe((page) => [page.link.source, page.trace?.output.text, problemOf(page)], show);
+  store.subscribe((page) => [page.link.source, pairOf(page), page.trace?.output.text, problemOf(page)], show);
   show();
 }
 

@@ -9,6 +9,7 @@ import { outputKind } from "../wire/reply.js";
 import { sinkWeights } from "../compute/computed-tensors.js";
 import { highlightOf } from "./highlight.js";
 import { isChanged } from "./interventions.js";
+import { placeIn, shownTexts } from "./two-texts.js";
 import { explainedCell, mostSalientRow } from "../compute/attention-row.js";
 import { comparison } from "./comparison.js";
 import { groupAxis, combine, fold, weightShares, coverOfStrongest } from "../compute/aggregate-attention.js";
@@ -28,6 +29,7 @@ import { joined, singles, words } from "../compute/alignment.js";
  * @property {boolean} words
  * @property {boolean} hides  special tokens, and those of a chat's template
  * @property {number} top  percent
+ * @property {import("./two-texts.js").Texts | null} texts  the tokens of two texts that are shown; null: all
  */
 /**
  * @typedef {object} Reading
@@ -62,10 +64,11 @@ function sinkOf(sinks, axis, pool) {
 }
 
 /** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
-export function heatmapOptions({ link: { view, options } }) {
-  if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100 };
+export function heatmapOptions(page) {
+  const { view, options } = page.link;
+  if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100, texts: null };
   const { pool = "one", words = false, special, top } = options;
-  return { pool, words, hides: special === "hide", top: top ?? 100 };
+  return { pool, words, hides: special === "hide", top: top ?? 100, texts: shownTexts(page) };
 }
 
 /**
@@ -103,8 +106,8 @@ function read(model, link, trace, choice, count) {
   if (!whole.length) return null;
   const { keys, queries } = sided(blockOf(model, link.block), trace);
   const steps = axes(model, trace, link.block);
-  const rows = along(queries, steps.rows, choice, language(trace, blockOf(model, link.block).query));
-  const cols = along(keys, steps.cols, choice, language(trace, blockOf(model, link.block).key));
+  const rows = along(queries, steps.rows, choice, choice.texts?.rows, language(trace, blockOf(model, link.block).query));
+  const cols = along(keys, steps.cols, choice, choice.texts?.cols, language(trace, blockOf(model, link.block).key));
   const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
   const matrix = combine(planes, choice.pool);
   const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
@@ -134,12 +137,13 @@ function language({ tokens, direction }, text) {
  * @param {TokenReply[]} tokens
  * @param {Step[]} steps  one per token
  * @param {Choice} choice
+ * @param {import("./two-texts.js").Span | undefined} span  undefined: all tokens
  * @param {string} lang
  * @returns {{axis: Axis, steps: Step[]}}
  */
-function along(tokens, steps, choice, lang) {
+function along(tokens, steps, choice, span, lang) {
   const groups = choice.words ? words(tokens) : singles(tokens);
-  const visibleAxis = groupAxis(groups, (token) => choice.hides && isAdded(tokens[token]));
+  const visibleAxis = groupAxis(groups, (token) => placeIn(span, token) === null || (choice.hides && isAdded(tokens[token])));
   const names = choice.words ? labels(joined(tokens, groups), lang) : [];
   const merged = groups.map((group, i) => {
     const step = steps[group[0]];
@@ -156,7 +160,7 @@ function along(tokens, steps, choice, lang) {
  * @param {Reading} reading
  * @returns {At}
  */
-export function highlightIn(page, hovered, { matrix, rows, cols, specials }) {
+export function highlightIn(page, hovered, { matrix, rows, cols, specials, choice }) {
   const { query, key, by } = highlightOf(page, hovered);
   if (by !== "default") {
     const row = query === null ? null : (rows.axis.at[query] ?? null);
@@ -165,7 +169,7 @@ export function highlightIn(page, hovered, { matrix, rows, cols, specials }) {
   const block = blockAt(page);
   const changedRow = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
   const first = changedRow ?? memo(matrix, "first row", () =>
-    mostSalientRow(matrix, rows.steps.map(isWord), block.query === block.key && !specials ? informativeKeys(cols.steps) : cols.steps.map(isWord), block.query === block.key),
+    mostSalientRow(matrix, rows.steps.map(isWord), block.query === block.key && !specials ? informativeKeys(cols.steps) : cols.steps.map(isWord), block.query === block.key && choice.texts?.rows[0] === choice.texts?.cols[0]),
   );
   return { row: matrix.rows ? first : null, col: null, by };
 }

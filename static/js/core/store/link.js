@@ -128,20 +128,31 @@ export function stateOfShare(state, options = {}) {
   return parsedState(Object.fromEntries(present.map(([key, value]) => [key, asText(value)])), options);
 }
 
+// In links of Positions, `pair` is the pair of channels of a rotation, as it was before there were two
+// texts; with a second text, the channels have a name of their own.
+
 /**
- * Links of Positions once named the channels of a rotation `pair`.
- * @param {Record<string, string>} words
+ * @param {Record<string, string>} words  of a link
  * @returns {Record<string, string>}
  */
-function renamed(words) {
-  if (words.view !== "positions" || !/^\d+$/.test(words.pair ?? "")) return words;
+function withChannels(words) {
+  if (words.view !== "positions" || words.channels !== undefined || !/^\d+$/.test(words.pair ?? "")) return words;
   const { pair: channels, ...otherWords } = words;
-  return { channels, ...otherWords };
+  return { ...otherWords, channels };
+}
+
+/** @param {URLSearchParams} params  of a link to be written @param {State} state */
+function nameChannels(params, { view, pair }) {
+  if (view !== "positions") return;
+  const channels = params.get("channels") ?? "0";
+  if (pair) return params.set("channels", channels);
+  params.delete("channels");
+  if (channels !== "0") params.set("pair", channels);
 }
 
 /** @param {Record<string, string>} parameters @param {Options} options @returns {Partial<State>} */
 function parsedState(parameters, options) {
-  const words = renamed(parameters);
+  const words = withChannels(parameters);
   /** @type {Record<string, any>} */
   const state = {};
   for (const key of KEYS) {
@@ -192,6 +203,7 @@ export function format(state, options = {}) {
     params.set(key, value === true ? "1" : asText(value));
   }
   for (const [name, words] of Object.entries(chosenOptions(state, options))) params.set(name, words);
+  nameChannels(params, state);
   if (TYPED.reduce((sum, key) => sum + (state[key]?.length ?? 0), 0) <= LONGEST) return params.toString();
   const texts = new URLSearchParams(TYPED.flatMap((key) => (params.has(key) ? [[key, params.get(key) ?? ""]] : [])));
   for (const key of TYPED) params.delete(key);

@@ -1,6 +1,7 @@
 /** Notes on how the weights were processed, so that nothing is changed silently. */
 
 import { attentionAt, extent, place } from "../../core/wire/attentions.js";
+import { arrow } from "../../core/store/two-texts.js";
 import { two } from "../../lib/numbers.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { addedTokens } from "../../core/figure/row-wording.js";
@@ -27,6 +28,7 @@ export function notes({ store, t }, reading, floor) {
       && t("Pieces of a word are merged: weights are summed over its keys and averaged over its queries."),
     choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to merge."),
     ...(reading.sunk ? learnedSink(t, reading) : [sinks(t, reading)]),
+    choice.texts && textsNote(t, reading, link.options.between),
     choice.pool === "one" && shared(t, attentionAt(model, place(model, link)), link.head),
     choice.top < 100 &&
       t("{shown} of {open} cells are shown, the strongest {percent} %. The dotted ones are hidden, not 0.", {
@@ -40,6 +42,14 @@ export function notes({ store, t }, reading, floor) {
     pads &&
       t("Both sides are padded. No query may look at padding; its own rows are computed, but nothing reads them."),
   ].filter((line) => typeof line === "string");
+}
+
+/** @param {Context["t"]} t @param {Reading} reading @param {string} between */
+function textsNote(t, { choice, matrix }, between) {
+  const which = t("Only {texts} is shown: A is the first text, B the second, each with its special tokens.", { texts: arrow(between) });
+  const sum = [...matrix.values].reduce((total, value) => total + (value || 0), 0);
+  if (choice.pool === "max") return which;
+  return `${which} ${t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) })}`;
 }
 
 /** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */

@@ -14,6 +14,7 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightIn, pairIn, heatmapOf, tokenAt } from "../../core/store/heatmap-data.js";
 import { SHARED, choiceOption, integerOption } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
+import { BETWEEN, directions } from "../../core/store/two-texts.js";
 import { blockAt, place } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { isPad } from "../../core/wire/tokens.js";
@@ -101,6 +102,7 @@ export const attention = {
     pool: choiceOption("one", "mean", "max"),
     top: integerOption(1, 100, 100),
     ...SHARED,
+    between: BETWEEN,
     level: choiceOption("tokens", "sentences", "paragraphs"),
     shade: choiceOption("row", "column"),
     queries: range,
@@ -154,7 +156,7 @@ function mount(context, root) {
 /** @type {View["mount"]} */
 function mountMatrix(context, root) {
   const { store, t } = context;
-  const bar = controls(context, choices(t));
+  const bar = controls(context, choices(context));
   const pad = padding(context);
   bar.append(pad.element);
   const key = legend(context);
@@ -248,13 +250,14 @@ function pick({ store }, { row, col }, gesture) {
   else store.go({ query, key }, gesture === "click" ? "pinned" : "moved");
 }
 
-/** @param {Context["t"]} t @returns {import("../../core/figure/controls.js").Control[]} */
-const choices = (t) => [
+/** @param {Context} context @returns {import("../../core/figure/controls.js").Control[]} */
+const choices = ({ t, store }) => [
   {
     option: "pool",
     label: t("Heads"),
     values: { one: t("this one"), mean: t("mean"), max: t("maximum") },
   },
+  { option: "between", label: t("Texts"), values: () => directions(t, store.get()) },
   { option: "scale", label: t("Scale"), values: { linear: t("linear"), log: t("log") } },
   { option: "special", label: t("Special tokens"), values: { show: t("show"), hide: t("hide") } },
   {

@@ -9,6 +9,7 @@ import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { choiceOption } from "../../core/store/options.js";
+import { BETWEEN, arrow, cropped, croppedMatrix, directions, placeIn, shownTexts } from "../../core/store/two-texts.js";
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
@@ -126,6 +127,7 @@ export const heads = {
   options: {
     sort: choiceOption("layer", ...MEASURES),
     pattern: choiceOption("all", ...PATTERNS),
+    between: BETWEEN,
   },
   long: true,
   needs,
@@ -142,13 +144,14 @@ function mount(context, root) {
   const { store, t } = context;
   const sort = menu(context, "sort", t("Sort by"));
   const filter = menu(context, "pattern", t("Pattern"));
+  const texts = menu(context, "between", t("Texts"));
   const { line: captionLine, inner } = context.finding();
   const panel = preview(context);
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
   const hint = h("p", { className: "note" });
-  const options = h("div", { className: "options" }, sort.element, filter.element);
+  const options = h("div", { className: "options" }, sort.element, filter.element, texts.element);
   root.append(
     options,
     h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing, hint), panel.element),
@@ -166,8 +169,10 @@ function mount(context, root) {
     // A cell of a long text's thumbnail is not one token.
     if (isLong(store.get().trace)) return;
     const { query, key } = blockAt(store.get());
+    const shown = shownTexts(store.get());
+    const from = { rows: shown?.rows[0] ?? 0, cols: shown?.cols[0] ?? 0 };
     store.hover(
-      cell && { query: { side: query, index: cell.row }, key: { side: key, index: cell.col } },
+      cell && { query: { side: query, index: cell.row + from.rows }, key: { side: key, index: cell.col + from.cols } },
     );
   }
 
@@ -179,7 +184,7 @@ function mount(context, root) {
   function draw() {
     const page = store.get();
     const { trace, model } = page;
-    if (model && trace && !missingAddresses(trace, needs(page)).length) show(readHeads(context, page, trace));
+    if (model && trace && !missingAddresses(trace, needs(page)).length) show(withinTexts(readHeads(context, page, trace)));
   }
 
   /** @param {HeadData} next */
@@ -187,7 +192,11 @@ function mount(context, root) {
     headData = next;
     const { page, summary } = next;
     options.hidden = isLong(page.trace);
-    hint.textContent = [t("Click a head, or press Enter, to enlarge it."), strip(context, page)].join(" ");
+    const between = shownTexts(page) ? t("Only {texts} is shown; words and numbers are of both texts.", { texts: arrow(page.link.options.between) }) : "";
+    hint.textContent = [t("Click a head, or press Enter, to enlarge it."), strip(context, page), between].join(" ");
+    const values = directions(t, page);
+    texts.element.hidden = !Object.keys(values).length;
+    if (!texts.element.hidden) texts.fill(values);
     sort.fill(sorts(context, next));
     filter.fill(kinds(context, next));
     const choice = { ...chosen(next), heads: next.heads };
@@ -207,7 +216,9 @@ function mount(context, root) {
   function light() {
     const page = store.get();
     const highlight = highlightOf(page, store.hovered());
-    tiles.light(highlight.by === "default" ? { row: null, col: null } : { row: highlight.query, col: highlight.key }, page.link);
+    const shown = shownTexts(page);
+    const lit = { row: placeIn(shown?.rows, highlight.query), col: placeIn(shown?.cols, highlight.key) };
+    tiles.light(highlight.by === "default" ? { row: null, col: null } : lit, page.link);
   }
 
   return {
@@ -219,6 +230,20 @@ function mount(context, root) {
       return drawn && { svg: file(drawn, context.theme()) };
     },
   };
+}
+
+/** The pictures of the tokens of two texts that are shown. @param {HeadData} headData @returns {HeadData} */
+function withinTexts(headData) {
+  const texts = shownTexts(headData.page);
+  if (!texts) return headData;
+  const { rows, cols } = headData.axes;
+  const matrix = (/** @type {Tile} */ tile) => {
+    const picture = headData.matrix(tile);
+    if (!picture) return null;
+    const may = picture.may && cropped(picture.may, picture.cols, texts);
+    return { ...croppedMatrix(picture, texts), may, sink: picture.sink && picture.sink.slice(...texts.rows) };
+  };
+  return { ...headData, axes: { rows: rows.slice(...texts.rows), cols: cols.slice(...texts.cols) }, matrix };
 }
 
 /** What the column beside a picture is. @param {Context} context @param {Page} page */

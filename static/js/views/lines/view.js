@@ -7,6 +7,7 @@ import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { flagOption, listOption, integerOption } from "../../core/store/options.js";
+import { BETWEEN, croppedMatrix, directions, placeIn, shownTexts } from "../../core/store/two-texts.js";
 import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -34,7 +35,7 @@ export const lines = {
       "threshold are hidden.",
     ),
   frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true, twice: 320 },
-  options: { heads: listOption(), least: integerOption(0, 100, 10), numbers: flagOption() },
+  options: { heads: listOption(), least: integerOption(0, 100, 10), numbers: flagOption(), between: BETWEEN },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask"), ...sinkNeeds(model, link)],
   settle,
   mount,
@@ -58,6 +59,7 @@ function mount(context, root) {
   const options = controls(context, [
     { option: "least", label: t("Hide below"), range: [0, 50, 1], format: (value) => two(value / 100) },
     { option: "numbers", label: t("weights as numbers") },
+    { option: "between", label: t("Texts"), values: () => directions(t, store.get()) },
   ]);
   const diagram = createDiagram(context, { onHover, onPick });
   const toggles = createToggles(context, diagram.only);
@@ -67,21 +69,23 @@ function mount(context, root) {
   /** @param {{side: "query" | "key", index: number} | null} end */
   function onHover(end) {
     if (!end) return store.hover(null);
-    const ref = { side: blockAt(store.get())[end.side], index: end.index };
+    const ref = { side: blockAt(store.get())[end.side], index: tokenAt(store.get(), end) };
     store.hover({ query: end.side === "query" ? ref : null, key: end.side === "key" ? ref : null });
   }
 
-  /** @param {{side: "query" | "key", index: number}} at @param {"click" | "key"} gesture */
-  function onPick({ side, index }, gesture) {
+  /** @param {{side: "query" | "key", index: number}} end @param {"click" | "key"} gesture */
+  function onPick(end, gesture) {
     const page = store.get();
+    const { side } = end;
+    const index = tokenAt(page, end);
     const { query, key } = page.link;
     // A sink is no token that a link could name.
-    if (side === "key" && index >= (page.trace?.tokens[blockAt(page).key].length ?? 0)) return context.announce(diagram.says(side, index));
+    if (side === "key" && index >= (page.trace?.tokens[blockAt(page).key].length ?? 0)) return context.announce(diagram.says(side, end.index));
     const isPinned = side === "query" ? query === index && key === null : key === index;
     if (gesture === "click" && isPinned) return store.go({ query: null, key: null });
     const row = side === "query" ? index : (highlightOf(page, null).query ?? 0);
     store.go({ query: row, key: side === "key" ? index : null }, gesture === "click" ? "pinned" : "moved");
-    context.announce(diagram.says(side, index));
+    context.announce(diagram.says(side, end.index));
   }
 
   function draw() {
@@ -100,7 +104,8 @@ function mount(context, root) {
   function light() {
     const page = store.get();
     const { by, query, key } = highlightOf(page, store.hovered());
-    diagram.light(by === "default" ? { query: null, key: null, by } : { query, key, by });
+    const texts = shownTexts(page);
+    diagram.light(by === "default" ? { query: null, key: null, by } : { query: placeIn(texts?.rows, query), key: placeIn(texts?.cols, key), by });
   }
 
   return {
@@ -112,19 +117,34 @@ function mount(context, root) {
 }
 
 /**
+ * The token at an end of the lines; a sink comes after all tokens.
+ * @param {Page} page
+ * @param {{side: "query" | "key", index: number}} end
+ */
+function tokenAt(page, { side, index }) {
+  const span = shownTexts(page)?.[side === "query" ? "rows" : "cols"];
+  if (!span) return index;
+  return index < span[1] - span[0] ? span[0] + index : (page.trace?.tokens[blockAt(page)[side]].length ?? index);
+}
+
+/**
  * Compute what to draw.
  * @param {Context} context
  * @param {Page} page
  */
-function diagramContent({ theme, t }, { trace, model, link }) {
+function diagramContent({ theme, t }, page) {
+  const { trace, model, link } = page;
   if (!trace || !model || !trace.tensors[place(model, link, "weights")]) return null;
   const count = extent(model, link.block).heads;
   const on = chosen(link.options.heads, link.head, count);
+  const texts = shownTexts(page);
   const heads = on.flatMap((head) => {
     const matrix = attention(model, trace, { ...link, head });
-    return matrix ? [{ head, matrix: withSink(matrix, sinkWeights(model, trace, { ...link, head })) }] : [];
+    const sink = sinkWeights(model, trace, { ...link, head });
+    return matrix ? [{ head, matrix: withSink(croppedMatrix(matrix, texts), texts && sink ? sink.slice(...texts.rows) : sink) }] : [];
   });
-  const { rows, cols: tokens } = axes(model, trace, link.block);
+  const all = axes(model, trace, link.block);
+  const [rows, tokens] = texts ? [all.rows.slice(...texts.rows), all.cols.slice(...texts.cols)] : [all.rows, all.cols];
   const sunk = heads.some(({ matrix }) => matrix.cols > tokens.length);
   const cols = sunk ? [...tokens, sinkStep(t)] : tokens;
   return {
