@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { croppedMatrix, directions, placeIn, shownTexts } from "../../static/js/core/store/two-texts.js";
+import { asOneText } from "../../static/js/core/wire/tokens.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @param {string} between @param {boolean[]} pairs  of the tokens */
@@ -33,4 +34,12 @@ test("a token that is left out has no place", () => {
   assert.deepEqual([2, 3, 4, null].map((token) => placeIn(texts?.rows, token)), [null, 0, 1, null]);
   assert.deepEqual([2, 3].map((token) => placeIn(texts?.cols, token)), [2, null]);
   assert.equal(placeIn(undefined, 3), 3);
+});
+
+test("the spans of two texts are those of one text of two lines", () => {
+  const tokens = [{ start: 0, end: 2, pair: false }, { start: 0, end: 0, pair: false }, { start: 0, end: 3, pair: true }, { start: 0, end: 0, pair: true }];
+  const { text, tokens: moved } = asOneText(tokens, "\u{1f600}b", "dog");
+  assert.equal(text, "\u{1f600}b\ndog");
+  assert.deepEqual(moved.map(({ start, end }) => [...text].slice(start, end).join("")), ["\u{1f600}b", "", "dog", ""]);
+  assert.deepEqual(asOneText(tokens, "hi", null), { tokens, text: "hi" });
 });

@@ -11,6 +11,7 @@ import { attention, axes, blockOf, blocks, extent } from "../core/wire/attention
 import { bothWays } from "../core/wire/model.js";
 import { Problem } from "../core/wire/problem.js";
 import { requestBody } from "../core/wire/request.js";
+import { asOneText } from "../core/wire/tokens.js";
 import { memo, together } from "../lib/memo.js";
 
 /** @import { Block } from "../core/wire/attentions.js" */
@@ -27,7 +28,7 @@ import { memo, together } from "../lib/memo.js";
 
 /**
  * The characters of a token, from `start` up to `end`, in code points of its text.
- * @typedef {{text: string, start: number, end: number, special: boolean}} Piece
+ * @typedef {{text: string, start: number, end: number, special: boolean, pair?: boolean}} Piece
  */
 /** Neighbouring tokens, from `first` to `last`. @typedef {{first: number, last: number}} Stretch */
 
@@ -237,7 +238,7 @@ export function modelComparison(page) {
   if (!trace || !model || !otherModel || !otherPlace || !otherTrace) return null;
   const key = `models ${link.block} ${link.layer} ${link.head} ${otherPlace.block} ${otherPlace.layer} ${otherPlace.head}`;
   return memo(together(trace, otherTrace), key, () => {
-    const [a, b] = [sideOf(model, trace, link, link.source), sideOf(otherModel, otherTrace, otherPlace, link.source)];
+    const [a, b] = [sideOf(model, trace, link, link), sideOf(otherModel, otherTrace, otherPlace, link)];
     return a && b && joined(a, b);
   }, 16);
 }
@@ -246,10 +247,10 @@ export function modelComparison(page) {
  * @param {ModelInfo} model
  * @param {Trace} trace
  * @param {Place} place
- * @param {string} source
+ * @param {Pick<State, "source" | "pair">} typed  the texts
  * @returns {Side | null}  null if the trace does not contain it
  */
-function sideOf(model, trace, place, source) {
+function sideOf(model, trace, place, { source, pair }) {
   const matrix = attention(model, trace, place);
   if (!matrix) return null;
   const { rows, cols } = axes(model, trace, place.block);
@@ -259,11 +260,14 @@ function sideOf(model, trace, place, source) {
   const read = trace.tokens[query] ?? [];
   // A row that writes is about the token that it writes.
   const rowTokens = writes ? read.map((token, i) => writtenTokens[i] ?? token) : read;
-  const textOf = (/** @type {string} */ text) => (text === typed ? source : trace.output.text);
+  const axisOf = (/** @type {Axis["steps"]} */ steps, /** @type {Piece[]} */ tokens, /** @type {string} */ text) => {
+    const covered = text === typed ? asOneText(tokens, source, pair) : { tokens, text: trace.output.text };
+    return axis(steps, covered.tokens, covered.text);
+  };
   return {
     matrix,
-    rows: axis(rows, rowTokens, textOf(query)),
-    cols: axis(cols, trace.tokens[key] ?? [], textOf(key)),
+    rows: axisOf(rows, rowTokens, query),
+    cols: axisOf(cols, trace.tokens[key] ?? [], key),
   };
 }
 

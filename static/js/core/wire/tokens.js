@@ -32,6 +32,21 @@ const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {TokenReply} token */
 export const isPad = ({ text, special }) => special && text === "<pad>";
 
+/**
+ * The tokens of two texts as those of one, in which the second text is on a line of its own.
+ * @template {Pick<TokenReply, "start" | "end" | "pair">} T
+ * @param {T[]} tokens
+ * @param {string} text
+ * @param {string | null} [pair]
+ * @returns {{tokens: T[], text: string}}
+ */
+export function asOneText(tokens, text, pair) {
+  if (!pair) return { tokens, text };
+  const before = [...text].length + 1;
+  const moved = tokens.map((token) => (token.pair && token.end > token.start ? { ...token, start: token.start + before, end: token.end + before } : token));
+  return { tokens: moved, text: `${text}\n${pair}` };
+}
+
 /** Whether a token is not of the text: it is special, or of a chat's template. @param {Pick<TokenReply, "special" | "template">} token */
 export const isAdded = ({ special, template = false }) => special || template;
 

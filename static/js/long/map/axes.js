@@ -1,7 +1,7 @@
 /** The axes of a long text's matrix: its tokens, or groups of them. */
 
 import { blockAt } from "../../core/wire/attentions.js";
-import { isAdded, labels, languages, plainLabel } from "../../core/wire/tokens.js";
+import { asOneText, isAdded, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
@@ -123,8 +123,9 @@ export function axesOf(page) {
 /** @param {Trace} trace @param {string} text @param {boolean} writes @param {Level} level @returns {Axis} */
 function axis(trace, text, writes, level) {
   const read = trace.tokens[text] ?? [];
-  const tokens = writes ? memo(trace, `written ${text}`, () => read.map((token, i) => trace.output.tokens[i] ?? token)) : read;
-  const fullText = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
+  const written = writes ? memo(trace, `written ${text}`, () => read.map((token, i) => trace.output.tokens[i] ?? token)) : read;
+  const typed = trace.long?.texts[text] ?? (text === Object.keys(trace.tokens)[0] ? "" : trace.output.text);
+  const { tokens, text: fullText } = memo(written, "one text", () => asOneText(written, typed, trace.long?.texts.pair));
   const points = memo(tokens, "points", () => Array.from(fullText));
   const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plainLabel({ ...label, nth: null })));
   if (level === "tokens") {

@@ -46,10 +46,10 @@ export function notes({ store, t }, reading, floor) {
 
 /** @param {Context["t"]} t @param {Reading} reading @param {string} between */
 function textsNote(t, { choice, matrix }, between) {
-  const which = t("Only {texts} is shown: A is the first text, B the second, each with its special tokens.", { texts: arrow(between) });
+  const limits = t("Only {texts} is shown: A is the first text, B the second, each with its special tokens.", { texts: arrow(between) });
   const sum = [...matrix.values].reduce((total, value) => total + (value || 0), 0);
-  if (choice.pool === "max") return which;
-  return `${which} ${t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) })}`;
+  if (choice.pool === "max") return limits;
+  return `${limits} ${t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) })}`;
 }
 
 /** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */

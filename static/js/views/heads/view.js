@@ -169,8 +169,8 @@ function mount(context, root) {
     // A cell of a long text's thumbnail is not one token.
     if (isLong(store.get().trace)) return;
     const { query, key } = blockAt(store.get());
-    const shown = shownTexts(store.get());
-    const from = { rows: shown?.rows[0] ?? 0, cols: shown?.cols[0] ?? 0 };
+    const texts = shownTexts(store.get());
+    const from = { rows: texts?.rows[0] ?? 0, cols: texts?.cols[0] ?? 0 };
     store.hover(
       cell && { query: { side: query, index: cell.row + from.rows }, key: { side: key, index: cell.col + from.cols } },
     );
@@ -216,8 +216,8 @@ function mount(context, root) {
   function light() {
     const page = store.get();
     const highlight = highlightOf(page, store.hovered());
-    const shown = shownTexts(page);
-    const lit = { row: placeIn(shown?.rows, highlight.query), col: placeIn(shown?.cols, highlight.key) };
+    const texts = shownTexts(page);
+    const lit = { row: placeIn(texts?.rows, highlight.query), col: placeIn(texts?.cols, highlight.key) };
     tiles.light(highlight.by === "default" ? { row: null, col: null } : lit, page.link);
   }
 

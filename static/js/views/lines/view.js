@@ -7,7 +7,7 @@ import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { flagOption, listOption, integerOption } from "../../core/store/options.js";
-import { BETWEEN, croppedMatrix, directions, placeIn, shownTexts } from "../../core/store/two-texts.js";
+import { BETWEEN, arrow, croppedMatrix, directions, placeIn, shownTexts } from "../../core/store/two-texts.js";
 import { attention, axes, blockAt, extent, place } from "../../core/wire/attentions.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -94,7 +94,7 @@ function mount(context, root) {
     const content = diagramContent(context, page);
     if (!content) return;
     toggles.draw(content.count, content.on, content.colours);
-    note.textContent = [hiddenNote(context, page, content.strands), numbersNote(context, content), sinkNote(context, content)].join(" ");
+    note.textContent = [hiddenNote(context, page, content.strands), numbersNote(context, content), sinkNote(context, content), textsNote(context, page)].join(" ");
     const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
     diagram.draw({ ...content, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
@@ -169,6 +169,10 @@ function numbersNote({ t }, { numbers: numbersNote, on }) {
 
 /** @param {Context} context @param {{sunk: boolean}} shown */
 const sinkNote = ({ t }, { sunk }) => (sunk ? t("The last key is a learned attention sink, which is not a token.") : "");
+
+/** @param {Context} context @param {Page} page */
+const textsNote = ({ t }, page) =>
+  shownTexts(page) ? t("Only {texts} is shown, and only its weights are counted here; the sentence above is about both texts.", { texts: arrow(page.link.options.between) }) : "";
 
 /** @param {Context} context @param {Page} page @param {Strands} strands */
 function hiddenNote({ t }, { link }, { strands, hidden, mass, cut }) {

@@ -411,4 +411,4 @@ const length = (text) => [...text].length;
 const span = (start, word) => ({ start, end: start + length(word) });
 /** @param {TokenReply[]} tokens @param {Span} span */
 const inside = (tokens, { start, end }) =>
-  tokens.flatMap((token, i) => (!token.special && token.end > start && token.start < end ? [i] : []));
+  tokens.flatMap((token, i) => (!token.special && !token.pair && token.end > start && token.start < end ? [i] : []));
