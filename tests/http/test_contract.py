@@ -72,6 +72,7 @@ OPERATIONS = {  # requests of each
     "GET /api/links": 8,
     "GET /api/links/picture": 8,
     "GET /api/qr": 8,
+    "GET /oembed": 8,
     "POST /api/runs": 12,
     "POST /api/handout": 8,
     "POST /api/lab": 16,
