@@ -47,9 +47,10 @@ export function notes({ store, t }, reading, floor) {
 /** @param {Context["t"]} t @param {Reading} reading @param {string} between */
 function textsNote(t, { choice, matrix }, between) {
   const limits = t("Only {texts} is shown: A is the first text, B the second, each with its special tokens.", { texts: arrow(between) });
-  const sum = [...matrix.values].reduce((total, value) => total + (value || 0), 0);
   if (choice.pool === "max") return limits;
-  return `${limits} ${t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) })}`;
+  const sum = [...matrix.values].reduce((total, value) => total + (value || 0), 0);
+  const share = t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) });
+  return `${limits} ${share}`;
 }
 
 /** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */
