@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 COMMIT = "c0ffee" + "0" * 34
@@ -26,10 +26,12 @@ class StandIn:
     models: dict[str, Path]
     gated: set[str] = field(default_factory=set)  # need TOKEN
     cuts: int = 0  # so many replies of weights break off half-way
+    stalls: bool = False  # weights stop half-way, and the connection stays open
     torn: bool = False  # weights are sent with other bytes than listed
     short: bool = False  # weights are listed with another size
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
     url: str = ""
+    closing: Event = field(default_factory=Event)
 
     def fetched(self) -> list[str]:
         """Return the files that were sent."""
@@ -52,6 +54,7 @@ def hub(models: dict[str, Path]) -> Iterator[StandIn]:
     try:
         yield stand_in
     finally:
+        stand_in.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -125,10 +128,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return None
-        if lfs and self.hub.cuts > 0:
-            self.hub.cuts -= 1
+        if lfs and (self.hub.stalls or self.hub.cuts > 0):
             self.wfile.write(content[first : first + (len(content) - first) // 2])
             self.wfile.flush()
+            if self.hub.stalls:
+                self.hub.closing.wait()
+            else:
+                self.hub.cuts -= 1
             self.close_connection = True
             return None
         self.wfile.write(content[first:])

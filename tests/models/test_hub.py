@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,8 @@ model = headlight.load("hf:" + sys.argv[1], "cpu")
 print(model.info.name, model.trace("The cat")["encoder.0.self.weights"].shape)
 """
 Ask = Callable[..., str]
+LARGE = "tiny/large"
+READ = 10 << 20  # bytes that are read, and written, at once
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +59,41 @@ def server(bert: Path, tmp_path: Path) -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def ask(server: StandIn, tmp_path: Path) -> Ask:
-    """Return a function that runs a script in another process, with a cache of this test."""
+def environment(server: StandIn, tmp_path: Path) -> dict[str, str]:
+    """Return the variables of a process that uses the stand-in, with a cache of this test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    return {**kept, "HF_HOME": str(tmp_path / "cache"), "HF_ENDPOINT": server.url}
+
+
+@pytest.fixture
+def ask(environment: dict[str, str], tmp_path: Path) -> Ask:
+    """Return a function that runs a script in another process."""
 
     def run(place: str, download: bool = True, script: str = FOLDER, **variables: str) -> str:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        own = {"HF_HOME": str(tmp_path / "cache"), "HF_ENDPOINT": server.url, **variables}
         arguments = [sys.executable, "-c", script, place, str(int(download))]
         done = subprocess.run(
-            arguments, cwd=ROOT, env=kept | own, capture_output=True, text=True, check=False
+            arguments,
+            cwd=ROOT,
+            env=environment | variables,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return (done.stdout + done.stderr).replace(str(tmp_path), "…")
 
     return run
+
+
+@pytest.fixture
+def large_weights(server: StandIn, tmp_path: Path) -> bytes:
+    """Return the weights of a model that are read in three parts."""
+    large = tmp_path / "large"
+    large.mkdir()
+    (large / "config.json").write_text("{}")
+    content = os.urandom(1 << 20) * 24
+    (large / "model.safetensors").write_bytes(content)
+    server.models[LARGE] = large
+    return content
 
 
 def snapshot(tmp_path: Path) -> Path:
@@ -108,20 +133,49 @@ def test_without_permission_it_says_how(server: StandIn, ask: Ask) -> None:
 
 
 def test_a_broken_connection_is_taken_up_where_it_broke(
-    server: StandIn, ask: Ask, tmp_path: Path
+    server: StandIn, ask: Ask, large_weights: bytes, tmp_path: Path
 ) -> None:
-    large = tmp_path / "large"
-    large.mkdir()
-    (large / "config.json").write_text("{}")
-    (large / "model.safetensors").write_bytes(os.urandom(1 << 20) * 24)  # read by 10 MB
-    server.models["tiny/large"] = large
     server.cuts = 1
-    folder = ask("tiny/large").splitlines()[0].replace("…", str(tmp_path))
-    firsts = [asked for _, _, asked in server.requests if asked]
-    assert len(firsts) == 1
-    assert int(firsts[0].removeprefix("bytes=").rstrip("-")) > 1 << 20
-    whole = (large / "model.safetensors").read_bytes()
-    assert (Path(folder) / "model.safetensors").read_bytes() == whole
+    folder = ask(LARGE).splitlines()[0].replace("…", str(tmp_path))
+    assert resumed(server) == [READ]
+    assert (Path(folder) / "model.safetensors").read_bytes() == large_weights
+
+
+def test_the_download_of_a_killed_process_is_taken_up_by_the_next(
+    server: StandIn, ask: Ask, environment: dict[str, str], large_weights: bytes, tmp_path: Path
+) -> None:
+    server.stalls = True
+    process = subprocess.Popen(
+        [sys.executable, "-c", FOLDER, LARGE, "1"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while sum(part.stat().st_size for part in parts(tmp_path)) < READ:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    server.stalls = False
+    assert resumed(server) == []
+
+    folder = ask(LARGE).splitlines()[0].replace("…", str(tmp_path))
+    assert resumed(server) == [READ]
+    assert (Path(folder) / "model.safetensors").read_bytes() == large_weights
+    assert parts(tmp_path) == []
+
+
+def parts(tmp_path: Path) -> list[Path]:
+    return list((tmp_path / "cache").rglob("*.incomplete"))
+
+
+def resumed(server: StandIn) -> list[int]:
+    """Return the first bytes of the replies that were asked for from the middle."""
+    ranges = [asked for _, _, asked in server.requests if asked]
+    return [int(asked.removeprefix("bytes=").rstrip("-")) for asked in ranges]
 
 
 def test_an_interrupted_download_goes_on_with_what_is_missing(
@@ -139,8 +193,8 @@ def test_an_interrupted_download_goes_on_with_what_is_missing(
     # The listing of a commit is kept, and with it the wrong size.
     for listing in (tmp_path / "cache").rglob("trees/*.json"):
         listing.unlink()
-    assert "1 files, 0." in ask(BERT)
-    assert server.fetched() == ["model.safetensors"]
+    assert "refused" not in ask(BERT)
+    assert "model.safetensors" not in server.fetched()  # all its bytes had come
     kept = snapshot(tmp_path) / "model.safetensors"
     assert kept.read_bytes() == (bert / "model.safetensors").read_bytes()
 

@@ -2,9 +2,13 @@
 
 A model that is in the cache is opened without any request. One that is not is downloaded only if
 that is allowed, once: `huggingface_hub` does it, with the user's settings (`HF_HOME`, `HF_TOKEN`,
-`HF_ENDPOINT`, proxies) and its own progress bars; a connection that breaks is taken up where it
-broke. Only what a model needs is fetched: config, tokenizer, card and `*.safetensors`, never a
-pickle and never code. Every file that was fetched is compared with the hash that the hub lists.
+`HF_ENDPOINT`, proxies) and its own progress bars. Only what a model needs is fetched: config,
+tokenizer, card and `*.safetensors`, never a pickle and never code. Every file that was fetched is
+compared with the hash that the hub lists.
+
+Weights are taken up where they broke off, also by another process. `huggingface_hub` goes on only
+within one call: it gives each a file of its own, since locks do not hold on every network disk.
+Here several calls share one; if such a lock fails, the hash does not fit, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +26,9 @@ from typing import Any
 
 import huggingface_hub
 from filelock import FileLock
-from huggingface_hub import HfApi, constants, errors, snapshot_download
+from huggingface_hub import HfApi, constants, errors, hf_hub_url, snapshot_download
+from huggingface_hub.file_download import are_symlinks_supported, http_get, repo_folder_name
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
 from model.errors import FileError
 
@@ -34,6 +40,7 @@ SHARDS = "model-?????-of-?????.safetensors"
 OTHER_FILES = ("*.json", "*.model", "*.spm", "*.jinja", "vocab.txt", "merges.txt", "README.md")
 NESTED = "*/*"  # other formats and checkpoints, in folders
 MB = 1_000_000
+LIBRARY = "headlight"  # as the hub counts downloads
 
 
 @dataclass(frozen=True)
@@ -119,7 +126,7 @@ def _snapshot(model: HubModel, patterns: Sequence[str], **options: Any) -> Path:
             revision=model.revision,
             allow_patterns=list(patterns),
             ignore_patterns=NESTED,
-            library_name="headlight",
+            library_name=LIBRARY,
             **options,
         )
     )
@@ -127,7 +134,7 @@ def _snapshot(model: HubModel, patterns: Sequence[str], **options: Any) -> Path:
 
 def _download(model: HubModel) -> Path:
     with _problems(model):
-        info = HfApi(library_name="headlight").model_info(
+        info = HfApi(library_name=LIBRARY).model_info(
             model.repository, revision=model.revision, files_metadata=True
         )
     files = {file.rfilename: file for file in info.siblings or ()}
@@ -156,12 +163,44 @@ def _download(model: HubModel) -> Path:
         flush=True,
     )
     with _problems(model):
+        checked = {name for name in missing if _fetch(model, files[name], str(info.sha))}
         folder = _snapshot(model, patterns)
     if folder.name != info.sha:
         raise FileError(str(model), "it was changed during the download; try again")
     for name in missing:
-        _check_hash(model, folder / name, files[name])
+        if name not in checked:
+            _check_hash(model, folder / name, files[name])
     return folder
+
+
+def _fetch(model: HubModel, file: Any, commit: str) -> bool:
+    """Put weights into the cache's blobs, to which a snapshot links; go on with a part of them.
+
+    Returns whether that was possible: the others are left to `huggingface_hub`.
+    """
+    if file.lfs is None or file.lfs.size > constants.MAX_HTTP_DOWNLOAD_SIZE:
+        return False
+    cache = Path(constants.HF_HUB_CACHE)
+    blobs = cache / repo_folder_name(repo_id=model.repository, repo_type="model") / "blobs"
+    blob = blobs / file.lfs.sha256
+    if blob.exists() or not are_symlinks_supported(cache):  # without them it would be copied
+        return False
+    blobs.mkdir(parents=True, exist_ok=True)
+    part = blob.with_suffix(".headlight.incomplete")
+    with part.open("ab") as content:
+        if content.tell() > file.lfs.size:
+            content.truncate(0)
+        http_get(
+            hf_hub_url(model.repository, file.rfilename, revision=commit),
+            content,
+            resume_size=content.tell(),
+            headers=build_hf_headers(library_name=LIBRARY),
+            expected_size=file.lfs.size,
+            displayed_filename=file.rfilename,
+        )
+    _check_hash(model, part, file)
+    part.replace(blob)
+    return True
 
 
 def _check_disk(model: HubModel, size: int) -> None:
@@ -192,8 +231,8 @@ def _check_hash(model: HubModel, path: Path, listed: Any) -> None:
     path.unlink(missing_ok=True)
     raise FileError(
         str(model),
-        f"{path.name} was not downloaded as the hub lists it: its {kind} is {actual[:12]}…, not "
-        f"{str(expected)[:12]}…; it was deleted, so try again",
+        f"{listed.rfilename} was not downloaded as the hub lists it: its {kind} is "
+        f"{actual[:12]}…, not {str(expected)[:12]}…; it was deleted, so try again",
     )
 
 
@@ -224,5 +263,5 @@ def _problems(model: HubModel) -> Iterator[None]:
         raise FileError(
             str(model),
             f"it could not be downloaded from {constants.ENDPOINT} ({type(error).__name__}: "
-            f"{first}); files that are whole are kept, and the next attempt goes on from there",
+            f"{first}); what was fetched is kept, and the next attempt goes on from there",
         ) from error
