@@ -19,11 +19,12 @@ DEV := $(VENV)/dev.stamp
 DEBIAN := $(VENV)/debian.stamp
 SCALE := $(VENV)/scale.stamp
 HF := $(VENV)/hf.stamp
+DOCS := $(VENV)/docs.stamp
 NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures pins notices sbom release types clean
+.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures docs pins notices sbom release types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -130,6 +131,11 @@ pins: | $(DEV)  ## write the lock files: versions and hashes of all dependencies
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 	$(LOCK) requirements-hf.txt --output-file requirements-hf.lock \
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
+	$(LOCK) requirements-docs.txt --output-file requirements-docs.lock \
+		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
+
+docs: $(DOCS)  ## write the documentation as a site, and check its links
+	@$(BIN)/python -m deploy.docs_site $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 architectures: $(DEV)  ## try all architectures of transformers, and write docs/models.md
 	@$(BIN)/python -m tests.model.architectures
@@ -154,7 +160,7 @@ release: $(DEV)  ## write dist: wheel, source, bill of materials, image build fi
 	cp Dockerfile dist/
 
 clean:  ## remove everything that set-up and tests created, except data
-	rm -rf $(VENV) .venv-3.1* node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json dist
+	rm -rf $(VENV) .venv-3.1* node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json dist site
 
 # In Debian, ensurepip is in a separate package; without it, venv fails half-way.
 $(BIN)/python:
@@ -185,6 +191,12 @@ $(DEBIAN): Makefile | $(BIN)/python
 $(HF): requirements-hf.lock $(RUNTIME)
 	@echo "Installing transformers"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-hf.lock
+	@touch $@
+
+# Only the site of the documentation needs Zensical. It reads the list of pinned packages.
+$(DOCS): requirements-docs.lock $(DEV)
+	@echo "Installing Zensical"
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-docs.lock
 	@touch $@
 
 # Only tests/scale needs Ray, which is large.
