@@ -1,7 +1,8 @@
 """Install a wheel into an empty environment and try it: `python -m tests.package.smoke dist`.
 
-It needs only Python, on any system, and an index for the wheel's dependencies; `--uv` runs the
-command as `uvx --from WHEEL headlight` does.
+It needs only Python, on any system, and an index for the wheel's dependencies. `--by uvx` runs the
+command as `uvx --from WHEEL headlight` does, `--by pipx` after `pipx install WHEEL`; these must be
+on the PATH. `--with torch==2.13.0` chooses a version that is not the newest.
 """
 
 from __future__ import annotations
@@ -23,13 +24,31 @@ TEXT = "The cat sat."
 START_SECONDS = 300.0
 
 
-def install(wheel: Path, folder: Path, requirements: Sequence[str] = ()) -> list[str]:
+def by_pip(wheel: Path, folder: Path, requirements: Sequence[str]) -> list[str]:
     """Return the command `headlight` of a new environment that has the wheel."""
-    venv.create(folder, with_pip=True)
-    scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+    venv.create(folder / "environment", with_pip=True)
+    scripts = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
     pip = [str(scripts / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
     subprocess.run([*pip, str(wheel), *requirements], check=True)
     return [str(scripts / "headlight")]
+
+
+def by_pipx(wheel: Path, folder: Path, requirements: Sequence[str]) -> list[str]:
+    """Return the command that pipx installs."""
+    places = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin")}
+    pipx = ["pipx", "install", "--python", sys.executable, str(wheel)]
+    first = [f"--preinstall={requirement}" for requirement in requirements]
+    subprocess.run([*pipx, *first], env={**os.environ, **places}, check=True)
+    return [str(folder / "bin" / "headlight")]
+
+
+def by_uvx(wheel: Path, _: Path, requirements: Sequence[str]) -> list[str]:
+    """Return the command with uvx before it, which installs what it needs into its cache."""
+    more = [f"--with={requirement}" for requirement in requirements]
+    return ["uvx", "--python", sys.executable, "--from", str(wheel), *more, "headlight"]
+
+
+WAYS = {"pip": by_pip, "pipx": by_pipx, "uvx": by_uvx}
 
 
 def check(command: Sequence[str], folder: Path) -> None:
@@ -82,17 +101,13 @@ def main() -> None:
     """Try the only wheel of a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--uv", action="store_true", help="by `uvx`, which must be installed")
+    parser.add_argument("--by", choices=[*WAYS], default="pip")
     parser.add_argument("--with", dest="more", action="append", default=[], metavar="REQUIREMENT")
     options = parser.parse_args()
     (wheel,) = options.folder.resolve().glob("headlight_attention-*.whl")
     with tempfile.TemporaryDirectory(prefix="headlight-smoke-") as name:
         folder = Path(name)
-        command = (
-            ["uvx", "--python", sys.executable, "--from", str(wheel), "headlight"]
-            if options.uv
-            else install(wheel, folder / "environment", options.more)
-        )
+        command = WAYS[options.by](wheel, folder, options.more)
         check(command, folder)
 
 
