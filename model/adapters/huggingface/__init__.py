@@ -4,7 +4,9 @@ Needs `requirements-hf.txt`; nothing else in the project imports `transformers`.
 never told apart by name: a model is run on a few tokens, and what it does is found by comparing
 numbers. The files, in the order in which a model is opened, run, recorded and explained:
 
-    opened      opening        a folder checked and loaded without running code in it, or refused
+    opened      hub            a model of a hub: its folder in the cache, downloaded if allowed
+                opening        a folder checked and loaded without running code in it
+                refusals       what is said of a model that cannot be served
                 tokenizer      text to tokens with their places, and back; a user's turn of a chat
                 attention      the function that `transformers` calls in place of its own
                 probing        which attentions there are, by running a few tokens both ways

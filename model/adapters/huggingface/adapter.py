@@ -23,9 +23,10 @@ from model.adapters.huggingface.batch_rows import (
 from model.adapters.huggingface.decoding import Decoder, OneTextOutput
 from model.adapters.huggingface.explaining import InsideTensors
 from model.adapters.huggingface.forward import Forward, LongForward
-from model.adapters.huggingface.opening import OpenedModel, open_folder, vocabulary
+from model.adapters.huggingface.opening import OpenedModel, open_folder
 from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
+from model.adapters.huggingface.refusals import vocabulary
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind

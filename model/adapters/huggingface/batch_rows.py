@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.forward import TYPES, Forward, padded_batch
-from model.adapters.huggingface.opening import error_line, own_attention
 from model.adapters.huggingface.probing import agree
+from model.adapters.huggingface.refusals import error_line, own_attention
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.decoding import BEYOND_SOURCE

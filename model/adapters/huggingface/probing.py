@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.attention import IMPLEMENTATION, Call, passing
-from model.adapters.huggingface.opening import (
+from model.adapters.huggingface.refusals import (
     other_inputs,
     other_results,
     own_attention,
