@@ -18,8 +18,10 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from model.progress import during
+from model.trace.notebook_html import tensors_html
 from model.trace.tensor_names import select
 from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
+from model.trace.tensors_by_place import TensorsByPlace
 
 Keep = Literal["last", "all"]
 Hook = Callable[[str, Tensor], Tensor | None]
@@ -34,7 +36,7 @@ class Place:
     over: Mapping[str, str] = field(default_factory=dict)
 
 
-class Record(Mapping[str, NamedTensor]):
+class Record(TensorsByPlace, Mapping[str, NamedTensor]):
     """The tensors of the recorded passes, by name; `record[name]` is that of the last pass.
 
     Every tensor is a copy on the CPU, without gradient, in the model's dtype. Its first axis is the
@@ -78,6 +80,12 @@ class Record(Mapping[str, NamedTensor]):
         return len(self._tensors)
 
     def __repr__(self) -> str:
+        return f"Record({len(self)} of {len(self.names)} selected tensors)"
+
+    def _repr_html_(self) -> str:
+        return tensors_html(repr(self), dict(self))
+
+    def __str__(self) -> str:
         listed = [f"  {name}: {tensors[-1]!r}" for name, tensors in self._tensors.items()]
         return "\n".join([f"Record of {len(self)} tensors", *listed])
 

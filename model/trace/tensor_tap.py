@@ -24,6 +24,7 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from model.trace.interventions import Intervention, Scene
+from model.trace.notebook_html import tensor_html
 
 BATCH = "batch"  # only of tensors that belong to no single request
 QUERY = "query"  # the position that attends
@@ -88,6 +89,26 @@ class NamedTensor:
             for dim, length in zip(self.dims, self.shape, strict=True)
         )
         return f"NamedTensor({', '.join(axes)})"
+
+    def _repr_html_(self) -> str:
+        return tensor_html(self)
+
+    def take(self, **indices: int) -> NamedTensor:
+        """Return the tensor at an index of each named axis, without it: `take(head=3)`.
+
+        Raises `KeyError` for an axis that it does not have, and `IndexError` for an index outside
+        one.
+        """
+        for dim, index in indices.items():
+            if dim not in self.dims:
+                raise KeyError(f"{dim} is no axis of {self!r}")
+            length = self.shape[self.dims.index(dim)]
+            if not -length <= index < length:
+                raise IndexError(f"{dim} is {index}; it must be 0 … {length - 1}")
+        chosen = tuple(indices.get(dim, slice(None)) for dim in self.dims)
+        dims = tuple(dim for dim in self.dims if dim not in indices)
+        over = {dim: text for dim, text in self.over.items() if dim in dims}
+        return NamedTensor(dims, over, self.value[chosen])
 
 
 class Tap:

@@ -108,7 +108,7 @@ def test_its_description(model: OneText) -> None:
     trace = model.trace("The cat sat")
     assert list(trace) == [f"{kind}.0.self.weights", f"{kind}.1.self.weights"]
     assert (trace.written, trace.direction) == (None, None)
-    assert repr(trace).splitlines()[:2] == [f"Trace of {kind}", "  The cat sat"]
+    assert str(trace).splitlines()[:2] == [f"Trace of {kind}", "  The cat sat"]
     with pytest.raises(LookupError, match="only read the text"):
         _ = trace.output
     arrived = pickle.loads(pickle.dumps(trace))

@@ -29,7 +29,10 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     llama, tokenizer = build("llama")
+    bert, bert_tokenizer = build("bert")
     known: dict[str, Any] = {
+        "bert": bert,
+        "bert_tokenizer": bert_tokenizer,
         "llama": llama,
         "tokenizer": tokenizer,
         "transformers": transformers,
@@ -106,7 +109,7 @@ def test_tensors_by_name(tiny: EncoderDecoder) -> None:
 
 def test_a_trace_says_what_it_is(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat", target="猫坐", select=[])
-    assert repr(trace).splitlines() == [
+    assert str(trace).splitlines() == [
         "Trace of tiny, en-zh",
         "  The cat → 猫坐",
         "  source: <2zh> The cat <eos>",

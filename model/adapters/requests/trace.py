@@ -16,7 +16,9 @@ from model.explain.patterns import Summary
 from model.explain.score_terms import ScoreSplit
 from model.long.attention import LongAttention
 from model.text.tokens import Token
+from model.trace.notebook_html import tensors_html
 from model.trace.tensor_tap import NamedTensor
+from model.trace.tensors_by_place import TensorsByPlace
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ SHOWN = 4  # names that a message lists
 
 
 @dataclass(frozen=True, repr=False)
-class Trace:
+class Trace(TensorsByPlace):
     """The result of one request; `trace["encoder.0.self.weights"]` is one of its tensors.
 
     `texts` are the tokens that the model read: `trace.texts[tensor.over["key"]]` are the tokens of
@@ -126,19 +128,36 @@ class Trace:
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensors)
 
+    def tokens(self, tensor: NamedTensor, dim: str = "key") -> list[str]:
+        """Return the texts of the tokens of a tensor's axis. Raises `KeyError` for another axis."""
+        if dim not in tensor.over:
+            raise KeyError(f"{dim} of {tensor!r} has no tokens; {_list(tensor.over)} have")
+        return [token.text for token in self.texts[tensor.over[dim]]]
+
     def __repr__(self) -> str:
-        about = self.model.id, self.direction
+        return f"Trace({self._subject()}: {self._sentence()!r}, {len(self.tensors)} tensors)"
+
+    def __str__(self) -> str:
+        tensors = f"{len(self.tensors)} tensors: {_list(self.tensors)}"
+        lines = [self._sentence(), *self._tokens_by_text(), tensors]
+        return "\n  ".join([f"Trace of {self._subject()}", *lines])
+
+    def _repr_html_(self) -> str:
+        title = f"Trace of {self._subject()}, {len(self.tensors)} tensors"
+        return tensors_html(title, self.tensors, [self._sentence(), *self._tokens_by_text()])
+
+    def _subject(self) -> str:
+        return ", ".join(filter(None, (self.model.id, self.direction)))
+
+    def _sentence(self) -> str:
         texts = self.request.source, self.written.text if self.written else None
-        lines = [
-            f"Trace of {', '.join(filter(None, about))}",
-            f"  {' → '.join(text for text in texts if text is not None)}",
-            *(
-                f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
-                for name, tokens in self.texts.items()
-            ),
-            f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
+        return " → ".join(text for text in texts if text is not None)
+
+    def _tokens_by_text(self) -> list[str]:
+        return [
+            f"{name}: {' '.join(token.text.strip() for token in tokens)}"
+            for name, tokens in self.texts.items()
         ]
-        return "\n".join(lines)
 
 
 def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
