@@ -24,6 +24,7 @@ COMMANDS = {
     "measure corpus": "measure what every head does over a text of your own",
     "measure sources": "measure word alignments from attributions to source words",
     "measure history": "record attention at steps of the training run",
+    "measure certainty": "measure when a model is unsure of what it writes",
     "measure gate": "measure how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",

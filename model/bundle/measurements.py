@@ -7,6 +7,8 @@ heads.json            how often each pattern holds (`python -m model measure cor
                       server without the weights
 training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
+certainty.json        below which probability a written word is doubtful
+                      (`python -m model measure certainty`)
 zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)
 
 Measured files contain the digest of the weights, and are rejected with other weights.
@@ -121,6 +123,7 @@ def load_learning(path: Path) -> Learning:
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
+CERTAINTY = "certainty.json"
 ZOO = "zoo.json"
 # The names of an aligner's fields in the report.
 ALIGNER = {"layer": "layer", "head": "head", "error_rate": "reported on", "rows": "rows"}
@@ -153,6 +156,28 @@ class Taught:
 
 
 @dataclass(frozen=True)
+class Certainty:
+    """When the model is unsure, measured on dev sets by `python -m model measure certainty`."""
+
+    word: float
+    """A written word is doubtful if its probability, the lowest of its pieces, times the mean
+    probability of the text's tokens (geometric) is at most this."""
+    precision: float
+    """Share of the doubtful words that are wrong."""
+    recall: float
+    """Share of the wrong words that are doubtful."""
+    text: float
+    """A text is improbable if the mean probability of its tokens (geometric) is at most this."""
+    temperature: float
+    """Divides the logits so that probabilities of the next token are calibrated."""
+    source: float
+    """A source word is passed over if no written token looks at it this much, by the head that
+    aligns best."""
+    passed_over: tuple[str, ...] = ()
+    """Words of a source, in lower case, at which translations often do not look."""
+
+
+@dataclass(frozen=True)
 class ZooEntry:
     """The task of a model of the zoo, and how its recipe differs from the task's plain model."""
 
@@ -172,6 +197,7 @@ class Measured:
     taught: tuple[Taught, ...] = ()
     learning: Learning | None = None
     zoo: ZooEntry | None = None
+    certainty: Certainty | None = None
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
@@ -185,6 +211,7 @@ def load_measured(folder: Path, bundle: Bundle) -> Measured:
         taught_of(folder, bundle.model.config),
         learning_of(folder, bundle),
         zoo_entry_of(folder, bundle),
+        certainty_of(folder, bundle),
     )
 
 
@@ -262,6 +289,20 @@ def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
     if bundle.digest not in digests:
         _of(path, f"zoo measure {entry.name}", None, bundle)
     return entry
+
+
+def certainty_of(folder: Path, bundle: Bundle) -> Certainty | None:
+    """Read when the model is unsure, if it was measured."""
+    path = folder / CERTAINTY
+    if not path.exists():
+        return None
+    stored = read_json(path)
+    _of(path, "measure certainty", stored.get("digest"), bundle)
+    with reading(path):
+        figures = {name: stored["words"][name] for name in ("precision", "recall")}
+        figures |= {name: stored[name] for name in ("word", "text", "source", "passed_over")}
+        figures["temperature"] = stored["calibration"]["temperature"]
+    return as_type(path, Certainty, figures)
 
 
 def _check_heads(path: Path, heads: Sequence[Aligner | Taught], config: ModelConfig) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from model.bundle.measurements import CERTAINTY
 from model.bundle.weights import CARD, CONFIG, TRAINING, digest_of
 
 
@@ -46,6 +47,7 @@ def card(bundle: Path) -> str:
         "sentences": _sentences(figures["sentences"]),
         "typed": _typed(figures["typed"]),
         "gate": gate_table(figures.get("gate", [])),
+        "certainty": _certainty(bundle / CERTAINTY, digest),
         "curve": _curve(training["history"]),
         "steps": f"{training['step']:,}",
         "final": training["step"],
@@ -104,6 +106,55 @@ def _typed(rows: list[dict[str, Any]]) -> str:
     return markdown_table(
         ["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines
     )
+
+
+def _certainty(path: Path, digest: str) -> str:
+    """Return what marking doubtful words and texts is worth; empty if it was not measured."""
+    if not path.is_file():
+        return ""
+    measured = json.loads(path.read_text(encoding="utf-8"))
+    if measured["digest"] != digest:
+        raise ValueError(f"{path}: measured on other weights; run measure certainty again")
+    marks = ("wrong", "marked", "precision", "recall")
+    names = ["set", "direction", "number", *marks]
+    tables = []
+    for kind in ("words", "texts"):
+        rows = [[row["set"], row["direction"], *_marked(row[kind])] for row in measured["sets"]]
+        tables.append(markdown_table(names, [*rows, ["all", "", *_marked(measured[kind])]]))
+    curve = markdown_table(
+        ["threshold", *marks[1:]],
+        [[f"{row['threshold']:.1f}", *_marked(row)[2:]] for row in measured["curve"]],
+    )
+    words, texts, plain = measured["words"], measured["texts"], measured["plain"]
+    gate, next_token = measured["gate"], measured["calibration"]
+    return "\n\n".join(
+        [
+            f"A word is doubtful up to a certainty of {measured['word']:.3f}: of the doubtful ones "
+            f"{words['precision']:.1%} are wrong, of the wrong ones {words['recall']:.1%} are "
+            "doubtful.",
+            tables[0],
+            "The same at other thresholds:",
+            curve,
+            f"By the word's probability alone, up to {plain['threshold']:.3f}, "
+            f"{plain['precision']:.1%} and {plain['recall']:.1%}.",
+            f"A text is improbable up to a mean probability of {measured['text']:.3f}: of the "
+            f"improbable ones {texts['precision']:.1%} are wrong, of the wrong ones "
+            f"{texts['recall']:.1%} are improbable.",
+            tables[1],
+            f"Of what people type first, {gate['right_unmarked']} of {gate['right']} correct "
+            f"translations have no doubtful word, and {gate['wrong_marked']} of {gate['wrong']} "
+            "incorrect ones have one; none of these sentences was used to choose a threshold.",
+            f"The next token, given the reference so far ({next_token['tokens']:,} tokens), is "
+            f"predicted correctly in {next_token['right']:.1%}; the expected calibration error is "
+            f"{next_token['error']:.3f}, and {next_token['error_at_temperature']:.3f} at the "
+            f"temperature that minimises it, {next_token['temperature']:.2f}.",
+        ]
+    )
+
+
+def _marked(row: Mapping[str, Any]) -> list[str]:
+    shares = (row[name] for name in ("wrong", "marked", "precision", "recall"))
+    return [f"{row['count']:,}", *(f"{share:.1%}" for share in shares)]
 
 
 def gate_table(rows: Sequence[Mapping[str, Any]]) -> str:

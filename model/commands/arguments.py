@@ -43,7 +43,12 @@ def dev_file(parser: argparse.ArgumentParser, help_: str, required: bool = False
 def test_sets(parser: argparse.ArgumentParser) -> None:
     """Add the texts to translate and score: whole test sets, and sentences as people type them."""
     parser.add_argument(
-        "--test", type=_named, action="append", default=[], metavar="NAME=TSV", help="a test set"
+        "--test",
+        type=named_file,
+        action="append",
+        default=[],
+        metavar="NAME=TSV",
+        help="a test set",
     )
     parser.add_argument(
         "--typed", type=Path, metavar="TSV", help="dev sentences, to vary as people type them"
@@ -66,7 +71,8 @@ def languages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--one-way", action="store_true", help="from A to B only")
 
 
-def _named(text: str) -> tuple[str, Path]:
+def named_file(text: str) -> tuple[str, Path]:
+    """Return the two parts of NAME=FILE."""
     name, equals, path = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"not NAME=TSV: {text}")

@@ -12,6 +12,7 @@ from model.bundle.model_card import TEMPLATE, write_card
 from model.commands import arguments
 from model.commands.arguments import Command
 from model.commands.models import Train, plan_of
+from model.measure.certainty import write_certainty
 from model.measure.head_survey import survey_heads
 from model.measure.heads import write_means, write_report
 from model.measure.history import write_history
@@ -96,6 +97,36 @@ class Gate(Command):
         passages = measure_gate(args.bundle, args.gate, args.device)
         print(table(passages))
         print(f"\n{failures(passages)}")
+
+
+class Certainty(Command):
+    """Measure which of the words that a model writes are probably wrong.
+
+        python -m model measure certainty --dev tatoeba=dev.tsv --dev captions=captions.tsv
+
+    writes `certainty.json` into the bundle, from which the page takes when it marks a word or a
+    text as doubtful, and the card its table: the model's own translations of dev sets are compared
+    with their references, word by word.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        arguments.bundle(parser)
+        parser.add_argument(
+            "--dev",
+            type=arguments.named_file,
+            action="append",
+            required=True,
+            metavar="NAME=TSV",
+            help="pairs to measure on; repeatable",
+        )
+        parser.add_argument(
+            "--sentences", type=int, default=2000, help="the first of each set (2000)"
+        )
+
+    def run(self, args: argparse.Namespace) -> None:
+        write_certainty(args.bundle, dict(args.dev), args.sentences, GATE)
+        if (args.bundle / TEMPLATE).is_file():
+            write_card(args.bundle)
 
 
 class Heads(Command):

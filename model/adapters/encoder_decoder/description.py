@@ -71,6 +71,7 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
         examples=len(measured.learning.examples) if measured.learning else 0,
         directions=bundle.directions,
         zoo=measured.zoo,
+        certainty=measured.certainty,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from model.bundle.measurements import Aligner, Taught, ZooEntry
+from model.bundle.measurements import Aligner, Certainty, Taught, ZooEntry
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, NetworkInfo, per_stack, texts
 
@@ -110,6 +110,8 @@ class ModelInfo:
     """The mask token of a masked language model, such as "[MASK]"; empty if there is none."""
     zoo: ZooEntry | None = None
     """The task of a model of the zoo; null for any other."""
+    certainty: Certainty | None = None
+    """When the model is unsure; null if it was not measured."""
 
     def require(self, capability: str, field: str) -> None:
         """Raise `InputError` for a request's field if the model lacks a capability."""

@@ -11,6 +11,7 @@ import { opening } from "../core/store/examples.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
+import { bindCertainty } from "../workspace/certainty.js";
 import { bindChips } from "../workspace/token-chips.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";
@@ -48,7 +49,7 @@ export async function openHandout(api) {
   const services = createPageServices(plan, api);
   document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
-  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
+  for (const part of [bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
   if (opened.live) bindChangeButtons(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   await services.figure.run();

@@ -7,6 +7,7 @@ import { examplesOf, opening } from "../core/store/examples.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";
+import { bindCertainty } from "../workspace/certainty.js";
 import { bindChips } from "../workspace/token-chips.js";
 import { bindTour } from "../tour/tour.js";
 import { bindModelMenu, bindProblems, bindTitleAndLanguage, notices } from "../workspace/page-header.js";
@@ -27,6 +28,7 @@ import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
 import { bindShare } from "../share/share-menu.js";
 import { frozen, served } from "../core/store/data-sources.js";
 import { isExploring } from "../room/room-storage.js";
+import { certaintyNeeds } from "../core/store/certainty.js";
 import { mergeStates, parse } from "../core/store/link.js";
 import { openingNeeds } from "../opening/word-pairing.js";
 import { splitOptions } from "../core/store/options.js";
@@ -55,6 +57,7 @@ async function start() {
     bindProjector,
     bindSentence,
     bindChips,
+    bindCertainty,
     bindPredictions,
     bindChanges,
     bindStage,
@@ -123,6 +126,6 @@ async function first(api, requested) {
  * What is shown beside the figure needs: of the opening, only its own.
  * @param {import("../core/store/store.js").Page} page
  */
-const needs = (page) => (page.link.options.opening ? openingNeeds(page.model) : surroundingNeeds.needs(page));
+const needs = (page) => (page.link.options.opening ? openingNeeds(page.model) : [...surroundingNeeds.needs(page), ...certaintyNeeds(page.model)]);
 
 void start();

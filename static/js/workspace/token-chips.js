@@ -1,6 +1,7 @@
 /** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
 import { token } from "../core/draw/token.js";
+import { doubtfulWord, doubtsOf } from "../core/store/certainty.js";
 import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";
 import { highlightOf } from "../core/store/highlight.js";
@@ -8,6 +9,7 @@ import { axes, blockAt, selfBlock } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { continuesAt } from "../core/wire/reply.js";
 import { find } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
@@ -72,7 +74,7 @@ export function bindChips({ store, t }) {
     const [, written] = steps;
     if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
     lists[1].closest(".side")?.toggleAttribute("hidden", !written);
-    output.textContent = trace.output.text || t("(nothing)");
+    render(output, trace.output.text || t("(nothing)"));
     output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
   }
 
@@ -84,7 +86,42 @@ export function bindChips({ store, t }) {
   function counted({ tokens, output }, texts) {
     texts.forEach((text, i) => render(lists[i], el("li", { className: "counted" }, t("{n} tokens", { n: tokens[text]?.length ?? 0 }))));
     lists[1].closest(".side")?.toggleAttribute("hidden", texts.length < 2);
-    find("#output").textContent = output.text;
+    render(find("#output"), output.text);
+  }
+
+  /**
+   * The text with its doubtful words marked. Offsets count code points.
+   * @param {string} text
+   * @param {import("../core/wire/schemas.d.ts").TokenReply[]} tokens
+   */
+  function outputWords(text, tokens) {
+    const characters = [...text];
+    const part = (/** @type {number} */ from, /** @type {number} */ to) => characters.slice(from, to).join("");
+    let end = 0;
+    const pieces = (doubtsOf(store.get())?.words ?? []).flatMap(({ tokens: group, probability }) => {
+      const [from, to] = [tokens[group[0]].start, tokens[group[group.length - 1]].end];
+      const spaced = part(from, to);
+      const word = spaced.trimStart();
+      const before = part(end, to - [...word].length);
+      end = to;
+      return [before, el("span", { className: "doubtful", title: improbableTitle(probability) }, word)];
+    });
+    return [...pieces, part(end, characters.length)];
+  }
+
+  /** @param {number} probability */
+  const improbableTitle = (probability) => t("improbable: {probability}", { probability: two(probability) });
+
+  /** Mark the tokens of doubtful words, and the source words that nothing written looks at. */
+  function markDoubts() {
+    const page = store.get();
+    const { trace, model } = page;
+    if (!trace || !model || isLong(trace)) return;
+    const found = doubtsOf(page);
+    const passedOver = new Set(found?.passedOver.flat());
+    lists[0].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("passed-over", passedOver.has(index)));
+    if (model.texts.length > 1) lists[1].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("doubtful", doubtfulWord(found, index) !== null));
+    if (found) render(output, trace.output.text ? outputWords(trace.output.text, trace.output.tokens) : t("(nothing)"));
   }
 
   /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around" | "second"} kind  written by the model after the text; of a chat template; of the second text */
@@ -130,6 +167,7 @@ export function bindChips({ store, t }) {
   }
 
   store.subscribe(({ trace }) => trace?.id, rebuild);
+  store.subscribe((page) => [page.trace?.id, doubtsOf(page)], markDoubts);
   store.subscribe(lights, light);
   store.watch(light);
 }

@@ -1,6 +1,7 @@
 /** Describe the highlighted row in a sentence. */
 
 import { findingOf } from "../compute/attention-row.js";
+import { doubtfulWord, doubtsOf } from "../store/certainty.js";
 import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
 import { two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -32,7 +33,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
       : [];
   const decodes = blockAt(page).writes;
   const off = rowFinding.kind === "nothing" && choice.pool === "one" && isOff(page);
-  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : sentence(rowFinding, decodes, t);
+  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : doubtfulSentence(page, rowFinding, rows.axis.groups[rowIndex], t) ?? sentence(rowFinding, decodes, t);
   const { by, col } = highlightIn(page, null, read);
   const pinned = by === "pin" && col !== null && highlightIn(page, hovered, read).col === col && choice.pool === "one";
   const lookingRow = pinned ? strongestQuery(matrix, col) : null;
@@ -49,7 +50,26 @@ export function rowCaption({ phrase, t }, page, hovered) {
     other: keys[1],
     count: keys.length,
     weight: "weight" in rowFinding ? two(rowFinding.weight) : "",
+    probability: decodes ? two(Math.min(...writtenProbabilities(page, rows.axis.groups[rowIndex]))) : "",
   }), ...(answer ?? [])];
+}
+
+/** The probabilities of the tokens that rows write. @param {import("../store/store.js").Page} page @param {number[]} queries */
+const writtenProbabilities = ({ trace }, queries) => queries.map((row) => Math.exp(trace?.output.logprobs[row] ?? 0));
+
+/**
+ * A row that writes, where what it writes, or the whole translation, is improbable.
+ * @param {import("../store/store.js").Page} page
+ * @param {Finding} rowFinding
+ * @param {number[]} queries
+ * @param {Context["t"]} t  only marks the messages here; the caller fills the placeholders
+ * @returns {string | null}  null: the row does not write, or is not doubtful
+ */
+function doubtfulSentence(page, { kind }, queries, t) {
+  const found = blockAt(page).writes && kind === "most" ? doubtsOf(page) : null;
+  if (found?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
+  if (queries.some((row) => doubtfulWord(found, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
+  return null;
 }
 
 /**

@@ -239,6 +239,32 @@ export interface components {
       data: unknown[];
       span?: components["schemas"]["Span"] | null;
     };
+    /** @description When the model is unsure, measured on dev sets by `python -m model measure certainty`. */
+    Certainty: {
+      /**
+       * @description A written word is doubtful if its probability, the lowest of its pieces, times the mean
+       * probability of the text's tokens (geometric) is at most this.
+       */
+      word: number;
+      /** @description Share of the doubtful words that are wrong. */
+      precision: number;
+      /** @description Share of the wrong words that are doubtful. */
+      recall: number;
+      /** @description A text is improbable if the mean probability of its tokens (geometric) is at most this. */
+      text: number;
+      /** @description Divides the logits so that probabilities of the next token are calibrated. */
+      temperature: number;
+      /**
+       * @description A source word is passed over if no written token looks at it this much, by the head that
+       * aligns best.
+       */
+      source: number;
+      /**
+       * @description Words of a source, in lower case, at which translations often do not look.
+       * @default []
+       */
+      passed_over?: string[];
+    };
     /** @description The effect of one change, with one number per row. */
     ChangeReply: {
       /** @description The attention; for a patch, the tensor. */
@@ -958,6 +984,8 @@ export interface components {
       mask?: string;
       /** @description The task of a model of the zoo; null for any other. */
       zoo?: components["schemas"]["ZooEntry"] | null;
+      /** @description When the model is unsure; null if it was not measured. */
+      certainty?: components["schemas"]["Certainty"] | null;
       /** @description Number of layers per stack. */
       layers: {
         [key: string]: number;
@@ -1080,6 +1108,8 @@ export interface components {
       mask?: string;
       /** @description The task of a model of the zoo; null for any other. */
       zoo?: components["schemas"]["ZooEntry"] | null;
+      /** @description When the model is unsure; null if it was not measured. */
+      certainty?: components["schemas"]["Certainty"] | null;
       /** @description Number of layers per stack. */
       layers: {
         [key: string]: number;
@@ -2734,6 +2764,7 @@ export type BeamReply = components["schemas"]["BeamReply"];
 export type BegunReply = components["schemas"]["BegunReply"];
 export type CandidateReply = components["schemas"]["CandidateReply"];
 export type CellsReply = components["schemas"]["CellsReply"];
+export type Certainty = components["schemas"]["Certainty"];
 export type ChangeReply = components["schemas"]["ChangeReply"];
 export type ChosenReply = components["schemas"]["ChosenReply"];
 export type ClassReply = components["schemas"]["ClassReply"];

@@ -1,0 +1,90 @@
+/**
+ * A line under the translation, only where there is something to say: that the model is often wrong
+ * here, what was not translated, and what shows why.
+ */
+
+import { doubtsOf } from "../core/store/certainty.js";
+import { crossBlock, typedText } from "../core/wire/attentions.js";
+import { languages } from "../core/wire/tokens.js";
+import { createDisclosure } from "../core/page/disclosure.js";
+import { find, h } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { rowOf } from "../core/wire/reply.js";
+import { view } from "../views/index.js";
+
+/** @import { Doubts } from "../core/compute/certainty.js" */
+/** @import { Child } from "../lib/render.js" */
+/** @import { PageServices } from "./main-figure.js" */
+
+/** @param {PageServices} services */
+export function bindCertainty(services) {
+  const { store, t, phrase, figure } = services;
+  const said = h("span", { className: "says" });
+  const button = h("button", { type: "button", className: "button quiet", "aria-expanded": "false", "aria-controls": "why-wrong" }, t("Why is it wrong?"));
+  const reasons = h("ul", { id: "why-wrong", className: "why-wrong", hidden: true });
+  const line = find("#certainty");
+  line.append(said, " ", button, reasons);
+  const menu = createDisclosure(button, () => reasons, (open) => (reasons.hidden = !open));
+  reasons.addEventListener("click", () => menu.close());
+
+  function show() {
+    const page = store.get();
+    const found = doubtsOf(page);
+    const isSaid = found !== null && (found.improbable || found.words.length > 0 || found.passedOver.length > 0);
+    line.hidden = !isSaid;
+    if (!isSaid) return menu.close();
+    render(said, sentences(found));
+    render(reasons, ways(found));
+  }
+
+  /** @param {Doubts} found @returns {Child[]} */
+  function sentences({ words, limit, passedOver, improbable }) {
+    const { trace, model } = store.get();
+    const [from] = languages(trace?.direction ?? "");
+    const tokens = trace?.tokens[typedText(model)] ?? [];
+    const names = passedOver.flatMap((group, n) => [n ? t(", ") : "", el("span", { lang: from }, group.map((index) => tokens[index].text).join("").trim())]);
+    const parts = [
+      improbable && [el("b", {}, t("This small model is often wrong here."))],
+      !improbable && words.length > 0 && [
+        el("span", { className: "doubtful" }, t("Underlined")),
+        " ",
+        t("words are less probable than {limit}; {share} of such words are wrong.", { limit: two(Math.min(1, limit)), share: two(model?.certainty?.precision ?? 0) }),
+      ],
+      passedOver.length > 0 && phrase(t("Not translated: {words}."), { words: el("span", {}, names) }),
+    ];
+    return parts.flatMap((part) => (part ? [...part, " "] : []));
+  }
+
+  /** The places that show why, as far as there is something to see. @param {Doubts} found */
+  function ways({ words, passedOver }) {
+    const { trace, model } = store.get();
+    if (!trace) return [];
+    const first = words.length ? words.reduce((a, b) => (b.probability < a.probability ? b : a)) : null;
+    const [step = 0] = first?.tokens ?? [];
+    const query = rowOf(trace.output, step);
+    const source = typedText(model);
+    const block = crossBlock(model).id;
+    const [key = null] = passedOver[0] ?? [];
+    const places = [
+      { id: "decoding", name: t("Candidates"), about: t("what else it could have written, and how probable that was"), link: { view: "decoding", block, query, key: null } },
+      { id: "alignment", name: t("Sources"), about: t("at which words it looked while writing"), link: { view: "alignment", block, query: null, key: null } },
+    ].filter(({ id }) => figure.offer().includes(view(id)));
+    const pieces = (trace.tokens[source] ?? []).filter(({ special }) => !special).length;
+    return [
+      ...places.map(({ name, about, link }) => el("li", {}, el("button", { type: "button", className: "button quiet", onclick: () => store.go(link, "chosen") }, el("b", {}, name), " ", about))),
+      el("li", {}, el("button", { type: "button", className: "button quiet", onclick: () => showTokens(key) }, el("b", {}, t("Unknown words")), " ", t("a word in many pieces was rare in training; here {count} pieces", { count: pieces }))),
+    ];
+  }
+
+  /** @param {number | null} key */
+  function showTokens(key) {
+    const open = find("#band-open");
+    if (open.checkVisibility() && open.getAttribute("aria-expanded") === "false") open.click();
+    const chips = find("#source-tokens").querySelectorAll("button");
+    (chips[key ?? 1] ?? chips[0])?.focus();
+  }
+
+  store.subscribe((page) => [doubtsOf(page), page.model, page.trace?.id], show);
+  show();
+}
