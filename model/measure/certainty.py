@@ -47,8 +47,8 @@ RECALL = 2 / 3  # share of what is wrong that a threshold marks
 BATCH = 48  # sentences
 BINS = 15
 PASSED_OVER = 0.1  # a source word at which no written token looks more than this, by the aligner
-SELDOM = 0.2  # a word is no content word if it is passed over in this share of sentences
-OCCURRENCES = 4  # fewer than these say nothing about a word
+SELDOM = 0.07  # a word is no content word if it is passed over in this share of sentences
+OCCURRENCES = 20  # fewer than these say nothing about a word
 
 
 def word_groups(tokens: Sequence[Token]) -> list[list[int]]:

@@ -3,6 +3,7 @@
  * that plays until the reader interacts with it, and three buttons to continue.
  */
 
+import { doubtsOf } from "../core/store/certainty.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
 import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
@@ -101,6 +102,7 @@ const sentence = (services, content, word, glossed) => [
   el("span", { className: "claim" }, services.t("Attention decides which words a model looks at.")),
   " ",
   el("span", { className: "here" }, attentionSentence(services, content, word, glossed)),
+  ...(doubtsOf(services.store.get())?.improbable ? [" ", services.t("But the translation is improbable.")] : []),
 ];
 
 /**

@@ -20,25 +20,25 @@ import { view } from "../views/index.js";
 /** @param {PageServices} services */
 export function bindCertainty(services) {
   const { store, t, phrase, figure } = services;
-  const said = h("span", { className: "says" });
+  const statement = h("span", { className: "says" });
   const button = h("button", { type: "button", className: "button quiet", "aria-expanded": "false", "aria-controls": "why-wrong" }, t("Why is it wrong?"));
   const reasons = h("ul", { id: "why-wrong", className: "why-wrong", hidden: true });
   const line = find("#certainty");
-  line.append(said, " ", button, reasons);
+  line.append(statement, " ", button, reasons);
   const menu = createDisclosure(button, () => reasons, (open) => (reasons.hidden = !open));
   reasons.addEventListener("click", () => menu.close());
 
   function show() {
     const page = store.get();
-    const found = doubtsOf(page);
-    const isSaid = found !== null && (found.improbable || found.words.length > 0 || found.passedOver.length > 0);
+    const doubts = doubtsOf(page);
+    const isSaid = doubts !== null && (doubts.improbable || doubts.words.length > 0 || doubts.passedOver.length > 0);
     line.hidden = !isSaid;
     if (!isSaid) return menu.close();
-    render(said, sentences(found));
-    render(reasons, ways(found));
+    render(statement, sentences(doubts));
+    render(reasons, reasonItems(doubts));
   }
 
-  /** @param {Doubts} found @returns {Child[]} */
+  /** @param {Doubts} doubts @returns {Child[]} */
   function sentences({ words, limit, passedOver, improbable }) {
     const { trace, model } = store.get();
     const [from] = languages(trace?.direction ?? "");
@@ -56,8 +56,8 @@ export function bindCertainty(services) {
     return parts.flatMap((part) => (part ? [...part, " "] : []));
   }
 
-  /** The places that show why, as far as there is something to see. @param {Doubts} found */
-  function ways({ words, passedOver }) {
+  /** The places that show why, as far as there is something to see. @param {Doubts} doubts */
+  function reasonItems({ words, passedOver }) {
     const { trace, model } = store.get();
     if (!trace) return [];
     const first = words.length ? words.reduce((a, b) => (b.probability < a.probability ? b : a)) : null;

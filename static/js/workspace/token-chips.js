@@ -13,6 +13,7 @@ import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
+/** @import { Doubts } from "../core/compute/certainty.js" */
 /** @import { Ref } from "../core/store/store.js" */
 /** @import { Step } from "../core/wire/tokens.js" */
 
@@ -44,6 +45,42 @@ export function markCutOff(element, axis) {
 function reveal(list, item) {
   const [outer, inner] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
   if (inner.left < outer.left || inner.right > outer.right) list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+}
+
+/**
+ * A text with its doubtful words marked. Offsets count code points.
+ * @param {import("../core/wire/wire.js").Trace["output"]} output
+ * @param {Doubts} doubts
+ * @param {Context["t"]} t
+ */
+function markedText({ text, tokens }, doubts, t) {
+  const characters = [...text];
+  const part = (/** @type {number} */ from, /** @type {number} */ to) => characters.slice(from, to).join("");
+  let end = 0;
+  const pieces = doubts.words.flatMap(({ tokens: group, probability }) => {
+    const to = tokens[group[group.length - 1]].end;
+    const word = part(tokens[group[0]].start, to).trimStart();
+    const before = part(end, to - [...word].length);
+    end = to;
+    return [before, el("span", { className: "doubtful", title: t("improbable: {probability}", { probability: two(probability) }) }, word)];
+  });
+  return [...pieces, part(end, characters.length)];
+}
+
+/**
+ * Mark the doubtful words, and the source words that nothing written looks at.
+ * @param {import("../core/store/store.js").Page} page
+ * @param {{lists: HTMLElement[], output: HTMLElement}} places
+ * @param {Context["t"]} t
+ */
+function markDoubts(page, { lists, output }, t) {
+  const { trace, model } = page;
+  if (!trace || !model || isLong(trace)) return;
+  const doubts = doubtsOf(page);
+  const passedOver = new Set(doubts?.passedOver.flat());
+  lists[0].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("passed-over", passedOver.has(index)));
+  if (model.texts.length > 1) lists[1].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("doubtful", doubtfulWord(doubts, index) !== null));
+  if (trace.output.text) render(output, doubts ? markedText(trace.output, doubts, t) : trace.output.text);
 }
 
 /** @param {Context} context */
@@ -89,41 +126,6 @@ export function bindChips({ store, t }) {
     render(find("#output"), output.text);
   }
 
-  /**
-   * The text with its doubtful words marked. Offsets count code points.
-   * @param {string} text
-   * @param {import("../core/wire/schemas.d.ts").TokenReply[]} tokens
-   */
-  function outputWords(text, tokens) {
-    const characters = [...text];
-    const part = (/** @type {number} */ from, /** @type {number} */ to) => characters.slice(from, to).join("");
-    let end = 0;
-    const pieces = (doubtsOf(store.get())?.words ?? []).flatMap(({ tokens: group, probability }) => {
-      const [from, to] = [tokens[group[0]].start, tokens[group[group.length - 1]].end];
-      const spaced = part(from, to);
-      const word = spaced.trimStart();
-      const before = part(end, to - [...word].length);
-      end = to;
-      return [before, el("span", { className: "doubtful", title: improbableTitle(probability) }, word)];
-    });
-    return [...pieces, part(end, characters.length)];
-  }
-
-  /** @param {number} probability */
-  const improbableTitle = (probability) => t("improbable: {probability}", { probability: two(probability) });
-
-  /** Mark the tokens of doubtful words, and the source words that nothing written looks at. */
-  function markDoubts() {
-    const page = store.get();
-    const { trace, model } = page;
-    if (!trace || !model || isLong(trace)) return;
-    const found = doubtsOf(page);
-    const passedOver = new Set(found?.passedOver.flat());
-    lists[0].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("passed-over", passedOver.has(index)));
-    if (model.texts.length > 1) lists[1].querySelectorAll(".chip").forEach((chip, index) => chip.classList.toggle("doubtful", doubtfulWord(found, index) !== null));
-    if (found) render(output, trace.output.text ? outputWords(trace.output.text, trace.output.tokens) : t("(nothing)"));
-  }
-
   /** @param {Ref} ref @param {Step} step @param {"" | "continued" | "around" | "second"} kind  written by the model after the text; of a chat template; of the second text */
   function chip(ref, { reads, writes }, kind) {
     const enter = () => store.hover({ query: ref, key: ref });
@@ -167,7 +169,7 @@ export function bindChips({ store, t }) {
   }
 
   store.subscribe(({ trace }) => trace?.id, rebuild);
-  store.subscribe((page) => [page.trace?.id, doubtsOf(page)], markDoubts);
+  store.subscribe((page) => [page.trace?.id, doubtsOf(page)], () => markDoubts(store.get(), { lists, output }, t));
   store.subscribe(lights, light);
   store.watch(light);
 }

@@ -46,6 +46,9 @@ export function doubts(output, source, certainty, weights) {
   };
 }
 
+/** A word of fewer letters, such as "on", is not missed; Chinese characters are counted together. */
+const MISSED = 3;
+
 /** The tokens of each word that has a letter or a digit. @param {TokenReply[]} tokens */
 const wordsOf = (tokens) => words(tokens).filter((group) => !tokens[group[0]].special && WORD.test(spelling(tokens, group)));
 
@@ -71,7 +74,7 @@ function passedOver(written, source, certainty, { rows, cols, values }) {
   for (const group of wordsOf(source)) {
     const word = spelling(source, group);
     const isPassed = largest(group) < certainty.source;
-    if (!isPassed || usual.has(word.toLowerCase())) {
+    if (!isPassed || usual.has(word.toLowerCase()) || (!HAN.test(word) && word.length < MISSED)) {
       isAfterCharacter = false;
     } else if (!HAN.test(word)) {
       groups.push(group);

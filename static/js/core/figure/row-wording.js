@@ -66,9 +66,9 @@ const writtenProbabilities = ({ trace }, queries) => queries.map((row) => Math.e
  * @returns {string | null}  null: the row does not write, or is not doubtful
  */
 function doubtfulSentence(page, { kind }, queries, t) {
-  const found = blockAt(page).writes && kind === "most" ? doubtsOf(page) : null;
-  if (found?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
-  if (queries.some((row) => doubtfulWord(found, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
+  const doubts = blockAt(page).writes && kind === "most" ? doubtsOf(page) : null;
+  if (doubts?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
+  if (queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
   return null;
 }
 

@@ -34,5 +34,5 @@ export function doubtsOf({ model, trace, link }) {
   return memo(together(trace, model), `doubts ${weights !== null}`, () => doubts(trace.output, trace.tokens[typedText(model)] ?? [], certainty, weights));
 }
 
-/** The doubtful word to which an output token belongs. @param {Doubts | null} found @param {number} token */
-export const doubtfulWord = (found, token) => found?.words.find(({ tokens }) => tokens.includes(token)) ?? null;
+/** The doubtful word to which an output token belongs. @param {Doubts | null} doubts @param {number} token */
+export const doubtfulWord = (doubts, token) => doubts?.words.find(({ tokens }) => tokens.includes(token)) ?? null;
