@@ -51,9 +51,10 @@ test("source words that no written token looks at are passed over, but not those
   assert.deepEqual(doubts(written, source, CERTAINTY, null).passedOver, []);
 });
 
-test("of Chinese, only neighbours that are passed over together", () => {
-  const source = tokens(["<2en>", "顾", "客", "在", "看", "了", "灯", "塔", "<eos>"]);
+test("of Chinese, only neighbours that are passed over together, two of them unusual", () => {
+  const source = tokens(["<2en>", "顾", "客", "在", "看", "了", "灯", "塔", "的", "<eos>"]);
   const written = output(["Look", "<eos>"], [1, 1]);
-  const weights = matrix([[0, 0, 0, 0.4, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 1]]);
-  assert.deepEqual(doubts(written, source, CERTAINTY, weights).passedOver, [[1, 2], [6, 7]]);
+  const weights = matrix([[0, 0, 0, 0.4, 0, 0, 0, 0, 0, 0.6], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]]);
+  assert.deepEqual(doubts(written, source, { ...CERTAINTY, passed_over: ["客", "了", "的"] }, weights).passedOver, [[4, 5, 6, 7, 8]]);
+  assert.deepEqual(doubts(written, source, CERTAINTY, weights).passedOver, [[1, 2], [4, 5, 6, 7, 8]]);
 });

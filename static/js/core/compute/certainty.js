@@ -56,7 +56,8 @@ const wordsOf = (tokens) => words(tokens).filter((group) => !tokens[group[0]].sp
 const spelling = (tokens, group) => group.map((index) => tokens[index].text).join("").trim();
 
 /**
- * A Chinese character has a meaning of its own only sometimes: it counts if the next one is passed over too.
+ * A Chinese character has a meaning of its own only sometimes: neighbours that are passed over are one word, which
+ * counts from two characters on that are not usual.
  * @param {TokenReply[]} written
  * @param {TokenReply[]} source
  * @param {Certainty} certainty
@@ -68,23 +69,20 @@ function passedOver(written, source, certainty, { rows, cols, values }) {
   const writingRows = written.flatMap(({ special }, row) => (special || row >= rows ? [] : [row]));
   const largest = (/** @type {number[]} */ group) =>
     Math.max(0, ...writingRows.map((row) => group.reduce((sum, key) => sum + (values[row * cols + key] || 0), 0)));
-  /** @type {number[][]} */
+  /** @type {{group: number[], isHan: boolean, missed: number}[]} */
   const groups = [];
-  let isAfterCharacter = false;
   for (const group of wordsOf(source)) {
+    if (largest(group) >= certainty.source) continue;
     const word = spelling(source, group);
-    const isPassed = largest(group) < certainty.source;
-    if (!isPassed || usual.has(word.toLowerCase()) || (!HAN.test(word) && word.length < MISSED)) {
-      isAfterCharacter = false;
-    } else if (!HAN.test(word)) {
-      groups.push(group);
-      isAfterCharacter = false;
+    const isHan = HAN.test(word);
+    const missed = Number(!usual.has(word.toLowerCase()) && (isHan || word.length >= MISSED));
+    const before = groups[groups.length - 1];
+    if (isHan && before?.isHan && before.group[before.group.length - 1] === group[0] - 1) {
+      before.group.push(...group);
+      before.missed += missed;
     } else {
-      const before = groups[groups.length - 1];
-      if (isAfterCharacter && before && source[before[before.length - 1]].end === source[group[0]].start) before.push(...group);
-      else groups.push([...group]);
-      isAfterCharacter = true;
+      groups.push({ group: [...group], isHan, missed });
     }
   }
-  return groups.filter((group) => !HAN.test(spelling(source, group)));
+  return groups.filter(({ isHan, missed }) => missed >= (isHan ? 2 : 1)).map(({ group }) => group);
 }

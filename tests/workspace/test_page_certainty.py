@@ -1,0 +1,89 @@
+"""What the page says when the model is unsure: marks, a line, the caption, and ways to the reasons."""
+
+import math
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browsing import api
+from tests.browsing.api import client
+from tests.browsing.axe import violations
+from tests.browsing.watch import Watch
+from tests.browsing.workspace import Workspace
+
+RIGHT = "I love you."
+WRONG = "The trophy wouldn't fit in the suitcase."
+NONSENSE = "asdf qwer"
+LINE = "#certainty"
+
+
+def test_a_right_short_sentence_shows_nothing(workspace: Workspace) -> None:
+    for source in (RIGHT, "我爱你。"):
+        workspace.open(source=source, view="attention")
+        expect(workspace.find(LINE)).to_be_hidden()
+        assert workspace.find(".doubtful, .passed-over").count() == 0
+        expect(workspace.find("#caption")).not_to_contain_text("improbable")
+
+
+def test_doubtful_words_are_those_that_the_numbers_say(workspace: Workspace) -> None:
+    workspace.open(source=WRONG, view="attention")
+    (model, *_) = client.get(f"{workspace.url}/api/models").json()
+    output = api.trace(workspace.url, source=WRONG)["output"]
+    mean = math.exp(sum(output["logprobs"]) / len(output["logprobs"]))
+    doubtful = [
+        token["text"]
+        for token, logprob in zip(output["tokens"], output["logprobs"], strict=True)
+        if token["text"].strip().isalnum()
+        and math.exp(logprob) * mean <= model["certainty"]["word"]
+    ]
+    assert doubtful
+    assert workspace.find("#output .doubtful").all_inner_texts() == doubtful
+    assert workspace.find("#target-tokens .chip.doubtful").count() == len(doubtful)
+    expect(workspace.find("#output")).to_have_text(output["text"])
+    expect(workspace.find(LINE)).to_be_visible()
+
+
+def test_the_caption_follows_and_the_menu_leads_on(workspace: Workspace) -> None:
+    workspace.open(source=NONSENSE, view="attention", block="cross", layer=2, head=0, query=0)
+    expect(workspace.find(LINE)).to_contain_text("This small model is often wrong here.")
+    expect(workspace.find("#caption")).to_contain_text("), but the translation is improbable.")
+    assert violations(workspace.page) == []
+    button = workspace.find(LINE).get_by_role("button", name="Why is it wrong?")
+    button.click()
+    workspace.find(LINE).get_by_role("button", name="Candidates").click()
+    assert workspace.link["view"] == "decoding"
+    expect(workspace.find("#why-wrong")).to_be_hidden()
+    button.click()
+    workspace.find(LINE).get_by_role("button", name="Sources").click()
+    assert workspace.link["view"] == "alignment"
+    button.click()
+    workspace.find(LINE).get_by_role("button", name="Unknown words").click()
+    expect(workspace.find("#source-tokens .chip").nth(1)).to_be_focused()
+
+
+def test_a_share_and_a_handout_have_the_same_marks(
+    workspace: Workspace, tmp_path: Path, watch: Watch
+) -> None:
+    watch.expect("request to elsewhere: file:")
+    workspace.open(source=WRONG, view="attention")
+    marks = workspace.find("#output .doubtful").all_inner_texts()
+    line = workspace.find(f"{LINE} .says").inner_text()
+    address = workspace.share()
+    workspace.page.goto(address)
+    expect(workspace.find(f"{LINE} .says")).to_have_text(line)
+    assert workspace.find("#output .doubtful").all_inner_texts() == marks
+    handout = tmp_path / "handout.html"
+    handout.write_bytes(client.get(f"{address.split('?')[0]}/handout.html").content)
+    workspace.page.goto(handout.as_uri())
+    expect(workspace.find(f"{LINE} .says")).to_have_text(line)
+    assert workspace.find("#output .doubtful").all_inner_texts() == marks
+
+
+def test_nothing_is_said_of_a_changed_model_or_one_that_was_not_measured(
+    workspace: Workspace,
+) -> None:
+    change = {"at": "decoder.0.cross", "head": 4, "do": "zero"}
+    workspace.open(source=NONSENSE, view="attention", interventions=[change])
+    expect(workspace.find(LINE)).to_be_hidden()
+    workspace.open(model="llama", source="The cat sat.", view="attention")
+    expect(workspace.find(LINE)).to_be_hidden()
