@@ -68,7 +68,8 @@ const writtenProbabilities = ({ trace }, queries) => queries.map((row) => Math.e
 function doubtfulSentence(page, { kind }, queries, t) {
   const doubts = blockAt(page).writes && kind === "most" ? doubtsOf(page) : null;
   if (doubts?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
-  if (queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
+  // A projected caption has no room for more.
+  if (!page.link.options.projector && queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
   return null;
 }
 
