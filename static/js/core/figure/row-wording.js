@@ -66,10 +66,11 @@ const writtenProbabilities = ({ trace }, queries) => queries.map((row) => Math.e
  * @returns {string | null}  null: the row does not write, or is not doubtful
  */
 function doubtfulSentence(page, { kind }, queries, t) {
-  const doubts = blockAt(page).writes && kind === "most" ? doubtsOf(page) : null;
-  if (doubts?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
   // A projected caption has no room for more.
-  if (!page.link.options.projector && queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
+  const isSaid = blockAt(page).writes && kind === "most" && !page.link.options.projector;
+  const doubts = isSaid ? doubtsOf(page) : null;
+  if (doubts?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
+  if (queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
   return null;
 }
 
