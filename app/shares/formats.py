@@ -107,7 +107,7 @@ def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
         table = attentions(layers["encoder"], layers["decoder"], heads["encoder"])
         fields["attentions"] = to_jsonable_python(table)
         fields["texts"] = ["source", "target"]
-        lacks = {"chat"} if fields.get("examples") else {"chat", "learning"}
+        lacks = {"chat", "pair"} if fields.get("examples") else {"chat", "pair", "learning"}
         fields["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
     return fields
 

@@ -59,7 +59,7 @@ def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
     """Others' long queues do not count against a newcomer: only as much of each as it asks for."""
 
     async def main() -> None:
-        engine = engine_of(Priced(lambda rows: rows), max_batch=1, max_wait_seconds=10)
+        engine = engine_of(Priced(lambda rows: rows), max_batch=1, max_wait_seconds=10.5)
         loop = asyncio.get_running_loop()
 
         async def send(name: str, client: int) -> tuple[float, BusyError | None]:

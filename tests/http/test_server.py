@@ -111,8 +111,8 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
     assert model["layers"] == {"encoder": 3, "decoder": 3}
     assert model["heads"] == {"encoder": 8, "decoder": 8}
     assert model["texts"] == ["source", "target"]
-    assert model["capabilities"] == sorted(CAPABILITIES.keys() - {"chat"})
-    assert model["missing"] == {"chat": "no-template"}
+    assert model["capabilities"] == sorted(CAPABILITIES.keys() - {"chat", "pair"})
+    assert model["missing"] == {"chat": "no-template", "pair": "source-and-target"}
     assert model["attentions"] == to_jsonable_python(catalog["en-zh"].info.attentions)
     assert model["id"] == "en-zh"
     assert model["digest"] == catalog["en-zh"].info.digest
