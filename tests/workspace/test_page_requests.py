@@ -69,7 +69,8 @@ def test_only_what_is_missing_is_asked_for(
     workspace.settled()
     exact = {name for body in asked for name in body["select"]}
     assert len(asked) == 1
-    assert exact == {f"decoder.2.cross.{name}" for name in ("weights", "mask", "q", "k")}
+    # The weights of the head that aligns are in every run: they tell what was not translated.
+    assert exact == {f"decoder.2.cross.{name}" for name in ("mask", "q", "k")}
     workspace.place("cross", 1)
     workspace.settled()
     asked.clear()
@@ -86,8 +87,9 @@ def test_only_what_is_missing_is_asked_for(
     workspace.drawn()
     select = set(asked[0]["select"])
     assert "decoder.1.cross.weights" in select
-    assert {f"decoder.{layer}.cross.weights:uint8" for layer in (0, 2)} <= select
-    assert "decoder.1.cross.weights:uint8" not in select, "the whole stands for it"
+    assert "decoder.0.cross.weights:uint8" in select
+    for layer in (1, 2):
+        assert f"decoder.{layer}.cross.weights:uint8" not in select, "the whole stands for it"
 
 
 def test_another_head_of_the_layer_asks_nothing(workspace: Workspace) -> None:
