@@ -80,6 +80,7 @@ def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
     np.testing.assert_allclose(workspace.figure()[0], seen, atol=1e-6)
     assert workspace.find("#caption").inner_text() == caption
     assert workspace.find("#working").inner_text() == weight
+    expect(workspace.find("#frozen-says")).to_contain_text("A share: layer 2, head 5")
     expect(workspace.find("#frozen-says")).to_contain_text("exactly as its author saw it")
     expect(workspace.find("#departed")).to_be_hidden()
     workspace.find("#open-live").click()

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browsing.legible import overflow
@@ -145,6 +146,17 @@ def test_options_open_over_the_picture_and_the_inspector_comes_with_a_cell(
     workspace.page.mouse.click(*workspace.cell(1, 2))
     expect(workspace.find("#pair-title")).to_be_visible()
     assert workspace.boxes("#view .matrix") == [place], "nothing moves under the pointer"
+
+
+@pytest.mark.parametrize("view", ["attention", "alignment", "inside"])
+def test_a_link_opens_a_phone_at_its_top(workspace: Workspace, view: str) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 600})
+    workspace.load(
+        **PLACE | {"block": "cross", "source": "The cat sat on the mat.", "view": view, "query": 7}
+    )
+    workspace.settled()
+    assert workspace.page.evaluate("scrollY") == 0
+    expect(workspace.find("#band-open")).to_be_in_viewport()
 
 
 def test_a_phone_shows_the_picture_of_every_view_first(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@
 
 import { alignment } from "../core/compute/alignment.js";
 import { findingOf } from "../core/compute/attention-row.js";
-import { curve, s } from "../core/draw/svg.js";
+import { curve, fine, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
 import { crossBlock, singleStep, attention, place } from "../core/wire/attentions.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
@@ -56,16 +56,17 @@ export function createPairing({ t, theme, onTheme }, pick) {
     const { opening, at: litWord } = drawn;
     const frame = element.getBoundingClientRect();
     lines.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
-    const end = (/** @type {Element} */ item, /** @type {"top" | "bottom"} */ side) => {
-      const box = item.getBoundingClientRect();
-      return /** @type {[number, number]} */ ([box.left + box.width / 2 - frame.left, box[side] - frame.top]);
-    };
+    const boxes = (/** @type {Element} */ list) =>
+      [...list.children].map((item) => {
+        const { left, right, top, bottom } = item.getBoundingClientRect();
+        return { left: left - frame.left, right: right - frame.left, top: top - frame.top, bottom: bottom - frame.top };
+      });
+    const [above, below] = [boxes(source), boxes(written)];
     const { attention } = theme();
-    const to = written.children[litWord];
     const { weights = [] } = opening.written[litWord] ?? {};
     const paths = [...weights].flatMap((weight, i) => {
-      if (!(weight >= FAINT) || !to) return [];
-      const d = curve(end(source.children[i], "bottom"), end(to, "top"), "y");
+      if (!(weight >= FAINT) || !below[litWord]) return [];
+      const d = thread(above, i, below, litWord);
       return s("path", { d, fill: "none", stroke: attention, "stroke-width": Math.max(1.5, weight * THICK), "stroke-linecap": "round", opacity: 0.25 + 0.75 * weight });
     });
     lines.replaceChildren(...paths);
@@ -74,6 +75,53 @@ export function createPairing({ t, theme, onTheme }, pick) {
   new ResizeObserver(join).observe(element);
   onTheme(join);
   return { element, draw };
+}
+
+/** @typedef {{left: number, right: number, top: number, bottom: number}} Box  in pixels */
+
+/**
+ * A line from a word to one of another text below it. It passes the rows of words between them
+ * through the gaps between their words, so that it never crosses one.
+ * @param {Box[]} above  the words of the upper text, in rows from top to bottom
+ * @param {number} from  index of its word
+ * @param {Box[]} below
+ * @param {number} to
+ * @returns {string}  a path
+ */
+export function thread(above, from, below, to) {
+  const [start, end] = [above[from], below[to]];
+  const [x1, x2] = [start, end].map(({ left, right }) => (left + right) / 2);
+  const passed = [
+    ...rowsOf(above.filter(({ top }) => top >= start.bottom)).map((row) => ({ row, x: gapNear(row, x1) })),
+    ...rowsOf(below.filter(({ bottom }) => bottom <= end.top)).map((row) => ({ row, x: gapNear(row, x2) })),
+  ];
+  /** @type {[number, number]} */
+  let last = [x1, start.bottom];
+  let path = "";
+  for (const { row, x } of passed) {
+    const [top, bottom] = [Math.min(...row.map((box) => box.top)), Math.max(...row.map((box) => box.bottom))];
+    path += `${curve(last, [x, top], "y")}L${fine(x)} ${fine(bottom)}`;
+    last = [x, bottom];
+  }
+  return (path + curve(last, [x2, end.top], "y")).replace(/(?<!^)M[^C]*/g, "");
+}
+
+/** Words whose heights overlap stand in one row. @param {Box[]} boxes @returns {Box[][]} */
+function rowsOf(boxes) {
+  /** @type {Box[][]} */
+  const rows = [];
+  for (const box of boxes) {
+    const row = rows.at(-1);
+    if (row && box.top < row[0].bottom) row.push(box);
+    else rows.push([box]);
+  }
+  return rows;
+}
+
+/** The gap beside or between the words of a row that is nearest to x. @param {Box[]} row @param {number} x */
+function gapNear(row, x) {
+  const gaps = [row[0].left - THICK, ...row.slice(1).map(({ left }, i) => (row[i].right + left) / 2), row[row.length - 1].right + THICK];
+  return gaps.reduce((nearest, gap) => (Math.abs(gap - x) < Math.abs(nearest - x) ? gap : nearest));
 }
 
 // Glosses: for each written word, the source word that a head looks at once it has read the written

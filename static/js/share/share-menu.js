@@ -42,6 +42,17 @@ async function make({ store, api, figure }, about) {
   return api.share({ state: stateOf(page, OPTIONS), ...extras, about });
 }
 
+/**
+ * What a share is, for a reader who has not seen Headlight before.
+ * @param {NonNullable<import("../core/store/store.js").Page["share"]>} share
+ * @param {PageServices["t"]} t
+ */
+function titleOf({ state, model }, t) {
+  const { layer, head } = state;
+  if (typeof layer !== "number" || typeof head !== "number") return t("A share: the Transformer “{model}”.", { model: model.name });
+  return t("A share: layer {layer}, head {head} of the Transformer “{model}”.", { layer: layer + 1, head: head + 1, model: model.name });
+}
+
 /** @param {PageServices} context */
 function frozen({ store, t, format }) {
   const page = store.get();
@@ -51,7 +62,8 @@ function frozen({ store, t, format }) {
   if (!share) return;
   const line = find("#frozen-says");
   const date = dateText(share.created);
-  line.textContent = isDeparted(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
+  const saved = isDeparted(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
+  line.textContent = `${titleOf(share, t)} ${saved}`;
   line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),

@@ -28,14 +28,29 @@ export function bindNarrowPanels({ store, t }) {
     render(find("#rail-open"), ...opener(t("Model"), model ? blockName(link.block, t) : ""));
   }
   store.subscribe(({ model, link }) => [model, link.view, link.block], show);
-  // The inspector is a sheet too; what is pinned stays visible above it.
-  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && pinned()?.scrollIntoView({ block: "nearest" })));
+  keepPinnedInSight(store);
   show();
   bindBand(store, t);
 }
 
 /** The marked cell, or a row that is pinned alone. */
 const pinned = () => ["cell", "row"].map((kind) => document.querySelector(`#view .mark.${kind}`)).find((mark) => mark?.checkVisibility());
+
+/**
+ * The inspector is a sheet too: what the reader pins in a figure stays visible above it. A page
+ * that opens stays at its top, with the sentence.
+ * @param {PageServices["store"]} store
+ */
+function keepPinnedInSight(store) {
+  let drawn = store.get().trace?.id;
+  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => {
+    const { trace } = store.get();
+    const sameRun = trace?.id === drawn;
+    drawn = trace?.id;
+    if (!sameRun || !trace) return;
+    requestAnimationFrame(() => find("#views-open").checkVisibility() && pinned()?.scrollIntoView({ block: "nearest" }));
+  });
+}
 
 /** @param {string} heading @param {string} present */
 const opener = (heading, present) => [
