@@ -135,6 +135,8 @@ class Bias:
         return table[:, key - row[:, None] + self.queries - 1]
 
 
+# From this version the CPU's kernel takes heads that share keys; that of 2.6 reads past them.
+SHARED_KEYS = "2.13"
 ALIGNED = 8  # on GPUs, an additive mask must be a slice of a tensor whose width is a multiple of 8
 
 
@@ -198,13 +200,14 @@ def _fused(
     """Run torch's kernel for some rows."""
     added = None if causal else _added(scored, rows, keys, q)
     batched = [tensor[None] for tensor in (q, k, v)]
+    heads = q.shape[0] // k.shape[0]
+    if q.device.type != "cpu" or torch.__version__ < SHARED_KEYS:
+        batched[1:] = [tensor.repeat_interleave(heads, dim=1) for tensor in batched[1:]]
     if q.device.type == "cpu":
         mix, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             *batched, is_causal=causal, attn_mask=added, scale=scored.scale
         )
         return mix[0], sums[0]
-    heads = q.shape[0] // k.shape[0]
-    batched[1:] = [tensor.repeat_interleave(heads, dim=1) for tensor in batched[1:]]
     if added is not None:
         added = _aligned(added.expand(1, q.shape[0], -1, -1))
     mix, sums, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(

@@ -120,7 +120,7 @@ def fast_in_bf16(device: torch.device) -> bool:
     """Return whether the device has instructions for products in bfloat16."""
     if device.type != "cpu":
         return device.type == "cuda"
-    able = torch.cpu.get_capabilities()
+    able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # torch 2.6 has none
     return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 

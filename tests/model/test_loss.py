@@ -121,7 +121,7 @@ def test_r_drop_draws_two_answers_together(
 def test_bfloat16_where_the_processor_has_it(
     able: dict[str, bool], precision: str, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able, raising=False)
     with autocast(torch.device("cpu"), precision):
         assert torch.is_autocast_enabled("cpu") is expected
         product = torch.ones(2, 2) @ torch.ones(2, 2)
