@@ -1,0 +1,115 @@
+"""What is left of a figure in the files that nbconvert and a browser make of a notebook."""
+
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import BrowserType, Page, expect
+
+import headlight
+from tests.browsing.chromium import ARGS, SHELL
+
+ROOT = Path(__file__).parents[2]
+SETUP = """\
+import headlight
+model = headlight.load("en-zh")
+trace = model.trace("The cat sat on the mat.")
+trace"""
+TEXT = "The cat sat on the mat."
+FIGURES = {
+    "show": 'headlight.show(model, "The cat sat on the mat.", block="cross", layer=2, head=1)',
+    "widget": 'headlight.Widget(model, "The cat sat on the mat.", block="cross", layer=2, head=1)',
+}
+
+
+@pytest.fixture
+def page(browser_type: BrowserType) -> Iterator[Page]:
+    browser = browser_type.launch(executable_path=SHELL, args=ARGS)
+    yield browser.new_page(viewport={"width": 1200, "height": 1000})
+    browser.close()
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_the_html_and_its_pdf_keep_the_figure(page: Page, tmp_path: Path, kind: str) -> None:
+    """Both of an executed notebook; no kernel and no network is there any more."""
+    page.goto(converted(tmp_path, FIGURES[kind]), wait_until="domcontentloaded")
+    expect(page.locator("img[alt='decoder.2.cross.weights, the first plane']")).to_be_visible()
+    figure = page.frame_locator("iframe[title=Headlight]")
+    expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2")
+    expect(figure.locator("#view .chart[data-drawn]")).to_be_visible()
+    figure.locator("#view .chart[data-drawn]").scroll_into_view_if_needed()
+    printed = text_of(page.pdf(print_background=True))
+    assert "Layer 3, head 2: while writing" in printed
+    trace = headlight.load("en-zh").trace(TEXT)
+    weights = trace.weights("decoder.2.cross", head=1).value.flatten().tolist()
+    numbers = {f"{weight:.2f}" for weight in weights} - {"0.00"}
+    assert len(numbers) > 5
+    assert all(number in printed for number in numbers)
+
+
+def test_without_the_option_the_page_has_only_the_widget(page: Page, tmp_path: Path) -> None:
+    """What the documentation warns of."""
+    page.goto(
+        converted(tmp_path, FIGURES["widget"], keeps_state=True), wait_until="domcontentloaded"
+    )
+    expect(page.locator("img[alt='decoder.2.cross.weights, the first plane']")).to_be_visible()
+    expect(page.locator("iframe[title=Headlight]")).to_have_count(0)
+
+
+def converted(folder: Path, figure: str, *, keeps_state: bool = False) -> str:
+    """Run a notebook with a figure, convert it to HTML, and return the file's address."""
+    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, figure)]  # type: ignore[no-untyped-call]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "figure.ipynb")  # type: ignore[no-untyped-call]
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "nbconvert", "--to", "html", "--execute"),
+            f"--ExecutePreprocessor.store_widget_state={keeps_state}",
+            "figure.ipynb",
+        ],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        check=True,
+        capture_output=True,
+    )
+    return (folder / "figure.html").as_uri()
+
+
+def text_of(pdf: bytes) -> str:
+    """Return the text that Chromium wrote into a PDF, which has each font's glyphs in a table."""
+    objects = {
+        int(number): content
+        for number, content in re.findall(rb"(\d+) 0 obj\n(.*?)endobj", pdf, re.DOTALL)
+    }
+    named = re.findall(rb"/(F\d+) (\d+) 0 R", b"".join(objects.values()))
+    fonts = {name: glyphs(objects, int(number)) for name, number in named}
+    text = ""
+    font: dict[bytes, str] = {}
+    for content in map(stream, objects.values()):
+        for name, codes in re.findall(rb"/(F\d+) [\d.]+ Tf|<([0-9A-F]+)>", content):
+            font = fonts[name] if name else font
+            text += "".join(font.get(codes[i : i + 4], "") for i in range(0, len(codes), 4))
+    return text
+
+
+def glyphs(objects: dict[int, bytes], number: int) -> dict[bytes, str]:
+    """Return the characters of a font's glyphs."""
+    table = re.search(rb"/ToUnicode (\d+) 0 R", objects[number])
+    characters: dict[bytes, str] = {}
+    content = stream(objects[int(table[1])]) if table else b""
+    for first, last, code in re.findall(rb"<(\w{4})> <(\w{4})> <(\w{4})>", content):
+        for offset in range(int(last, 16) - int(first, 16) + 1):
+            characters[b"%04X" % (int(first, 16) + offset)] = chr(int(code, 16) + offset)
+    for code, character in re.findall(rb"^<(\w{4})> <(\w{4})>$", content, re.MULTILINE):
+        characters[code] = chr(int(character, 16))
+    return characters
+
+
+def stream(content: bytes) -> bytes:
+    """Return the decompressed stream of a PDF's object."""
+    data = re.search(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    return zlib.decompress(data[1]) if data and b"FlateDecode" in content else b""
