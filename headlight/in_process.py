@@ -42,7 +42,10 @@ class InProcessApi:
         self._ended = asyncio.Event()
         started: Future[None] = Future()
         # A daemon, so that a kernel ends without closing its widgets.
-        threading.Thread(target=self._serve, args=[started], name="headlight", daemon=True).start()
+        self._thread = threading.Thread(
+            target=self._serve, args=[started], name="headlight", daemon=True
+        )
+        self._thread.start()
         started.result(WAIT_SECONDS)
 
     def reply(self, method: str, path: str, accept: str, body: str | None) -> ApiReply:
@@ -50,8 +53,10 @@ class InProcessApi:
         return self._run(self._reply(method, path, accept, (body or "").encode()))
 
     def close(self) -> None:
-        """Stop the engine and delete its data."""
-        self._loop.call_soon_threadsafe(self._ended.set)
+        """Stop the engine and delete its data; a second time does nothing."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._ended.set)
+            self._thread.join(WAIT_SECONDS)
 
     def _run(self, task: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(task, self._loop).result()
@@ -63,9 +68,9 @@ class InProcessApi:
                 await self._ended.wait()
             self._folder.cleanup()
 
-        asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_until_complete(live())
+            with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+                runner.run(live())
         except Exception as error:
             if started.done():
                 raise

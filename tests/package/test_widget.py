@@ -86,7 +86,11 @@ def test_a_page_is_answered_as_by_the_server(model: Adapter) -> None:
     question = {"view": "1-2", "id": 7, "method": "POST", "accept": "*/*", "body": body}
     widget._answer(widget, {**question, "path": "/api/trace"}, [])
     widget._answer(widget, {**question, "path": "/api/shares"}, [])
+    assert widget._api is not None
+    loop = widget._api._loop
     widget.close()
+    widget.close()
+    assert loop.is_closed()
     (about, [content]), (refused, _) = sent
     assert about == {"view": "1-2", "id": 7, "status": 200, "type": "application/json"}
     assert b'"output"' in content
