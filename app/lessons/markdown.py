@@ -56,6 +56,7 @@ class Figure:
     caption: Markup
     live: Markup  # what to try where it is live; empty: nothing
     still: Markup  # a table; empty: its picture is a heatmap
+    after: Sequence[int] = ()  # the questions since the figure before it, by number
     notes: Sequence[str] = ()  # for the speaker, as text
     kind: str = "figure"
 
@@ -154,6 +155,7 @@ def _parts(
     """
     text: list[Token] = []
     counts = {"figure": 0, "predict": 0}
+    asked: list[int] = []  # since the last figure
 
     def inline(words: str) -> Markup:
         return Markup(md.renderInline(words, env))
@@ -177,8 +179,10 @@ def _parts(
         block = parse_block(token.info, token.content, counts[name])
         if isinstance(block, FigureBlock):
             words = (inline(block.caption), inline(block.live))
-            yield Figure(block, *words, Markup(md.render(block.still, env)))
+            yield Figure(block, *words, Markup(md.render(block.still, env)), tuple(asked))
+            asked.clear()
         else:
+            asked.append(block.number)
             yield Predict(block, inline(block.question), inline(block.why))
     yield from written()
 

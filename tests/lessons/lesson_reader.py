@@ -16,9 +16,12 @@ class Reader:
         self.page.goto(f"{self.url}{path}{'&' if '?' in path else '?'}lang={lang}")
 
     def figure(self, number: int) -> Locator:
-        """Return a figure that has been scrolled to, once it is live."""
+        """Return a figure that has been scrolled to, without its veil, once it is live."""
         figure = self.page.locator(f"#figure-{number}")
         figure.scroll_into_view_if_needed()
+        veil = figure.locator(".veil button")
+        if veil.is_visible():
+            veil.click()
         expect(figure.locator(".stand")).to_have_attribute("data-live", "yes")
         return figure
 

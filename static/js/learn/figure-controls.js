@@ -126,7 +126,7 @@ export function linkOfShare({ page, api, lesson }, element, contents) {
 export function linkOfState({ page, lesson }, element, shows) {
   if (!lesson) return null;
   return createFigureLink({ page }, () => ({
-    url: String(new URL(pathOf(`/learn/${lesson}`, shows(), element.id), currentUrl(window))),
+    url: String(new URL(pathOf(`/learn/${lesson}`, { shows: shows() }, element.id), currentUrl(window))),
     says: page.t("Anyone with the link sees this lesson with this figure as it is now."),
   }));
 }
@@ -134,10 +134,13 @@ export function linkOfState({ page, lesson }, element, shows) {
 /**
  * The path of a page with the state of one of its figures.
  * @param {string} path
- * @param {string} shows  "": what the page has
+ * @param {Record<string, string>} parameters  "": what the page has
  * @param {string} id  of the figure, or of the scene that it is in; "": none
  */
-export const pathOf = (path, shows, id) => path + (shows && `?${new URLSearchParams({ shows })}`) + (id && `#${id}`);
+export function pathOf(path, parameters, id) {
+  const query = String(new URLSearchParams(Object.entries(parameters).filter(([, value]) => value)));
+  return path + (query && `?${query}`) + (id && `#${id}`);
+}
 
 /**
  * The link of a share, with the lesson around it.

@@ -113,12 +113,21 @@ export function bindFigures(services) {
  * @param {Window} window
  */
 function applyLink(window) {
+  const figure = linkedFigure(window);
+  if (!figure) return;
+  const parameters = new URLSearchParams(readQuery(window));
+  for (const name of LINKED) if (parameters.get(name)) figure.dataset[name] = parameters.get(name) ?? "";
+  figure.scrollIntoView();
+}
+
+/** What the address has for a figure. */
+const LINKED = ["share", "shows"];
+
+/** The figure that the address has a share or a state for. @param {Window} window */
+export function linkedFigure(window) {
   const parameters = new URLSearchParams(readQuery(window));
   const figure = document.getElementById(readFragment(window));
-  const of = ["share", "shows"].find((name) => parameters.get(name));
-  if (!of || !figure?.matches("figure.live")) return;
-  figure.dataset[of] = parameters.get(of) ?? "";
-  figure.scrollIntoView();
+  return LINKED.some((name) => parameters.get(name)) && figure?.matches("figure.live") ? figure : null;
 }
 
 /**

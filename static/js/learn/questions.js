@@ -18,6 +18,12 @@ function read() {
   }
 }
 
+/** The questions of a lesson that were answered on this device. @param {string} lesson @returns {number[]} */
+export function answeredEarlier(lesson) {
+  const numbers = read()[lesson];
+  return Array.isArray(numbers) ? numbers : [];
+}
+
 /** @param {string} lesson @param {number} question */
 function answered(lesson, question) {
   const answers = read();
@@ -46,8 +52,8 @@ export function showProgress({ t }) {
 /** Letters of a question's words in a room. */
 const LONGEST = 500;
 
-/** @param {import("../pages/learn.js").LessonServices} services */
-export function bindQuestions({ page, api, source, lesson }) {
+/** @param {import("../pages/learn.js").LessonServices} services @param {import("./veils.js").Veils} veils */
+export function bindQuestions({ page, api, source, lesson }, veils) {
   const sources = { source, compute: (/** @type {object} */ body) => api.lab(body) };
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
     createPrediction({
@@ -58,11 +64,16 @@ export function bindQuestions({ page, api, source, lesson }) {
       label: find(".asks", element),
       onReveal() {
         find(".why", element).hidden = false;
-        answered(lesson, Number(element.id.split("-")[1]));
+        const question = numberOf(element.id);
+        answered(lesson, question);
+        veils.reveal(question);
       },
     });
   });
 }
+
+/** The number of a question. @param {string} scene  its id */
+const numberOf = (scene) => Number(scene.split("-")[1]);
 
 /** @param {HTMLElement} element @returns {import("../ask/question.js").Question} */
 function questionOf(element) {
@@ -96,8 +107,12 @@ function wordingOf(element) {
 const numbersOf = ({ dataset }) =>
   Object.fromEntries(["row", "column", "value", "within"].flatMap((name) => (dataset[name] === undefined ? [] : [[name, Number(dataset[name])]])));
 
-/** @param {import("../pages/learn.js").LessonServices} services @param {import("./figures.js").LiveFigures} figures */
-export function bindLessonRoom({ page, api, lesson }, figures) {
+/**
+ * @param {import("../pages/learn.js").LessonServices} services
+ * @param {import("./figures.js").LiveFigures} figures
+ * @param {import("./veils.js").Veils} veils
+ */
+export function bindLessonRoom({ page, api, lesson }, figures, veils) {
   const root = find("#learn");
   if (root.dataset.screen === "yes") document.documentElement.toggleAttribute("data-projector", true);
   const scenes = new Map(scenesOf(find("#lesson")).flatMap((scene) => (scene.block ? [[scene.block, scene]] : [])));
@@ -109,7 +124,9 @@ export function bindLessonRoom({ page, api, lesson }, figures) {
     scenes: [...scenes.keys()],
     topOf: (block) => topOf(/** @type {import("./scenes.js").Scene} */ (scenes.get(block))),
     figures,
-    says: (scene) => scene?.querySelector("figcaption > span, .asks")?.textContent ?? find("#lesson h1").textContent ?? "",
+    veils,
+    says: (scene) => scene?.querySelector(scene.matches("[data-veiled]") ? "h2" : "figcaption > span, .asks")?.textContent ?? find("#lesson h1").textContent ?? "",
+    revealed: (id) => veils.reveal(numberOf(id)),
     wording: (id) => wordingOf(document.getElementById(id)),
     own: (scene) => (scene?.matches(".predict") ? asksOf(/** @type {HTMLElement} */ (scene)) : null),
   });

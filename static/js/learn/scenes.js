@@ -113,6 +113,8 @@ function bindPointed(scenes, figures) {
  * @property {(scene: Element | null) => string} says  what a scene is, in one line
  * @property {(scene: Element | null) => Asks | null} [own]  the question that a scene is
  * @property {import("../room/room.js").Presentable["wording"]} [wording]
+ * @property {import("../room/room.js").Presentable["revealed"]} [revealed]
+ * @property {Pick<import("./veils.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
  */
 
 /**
@@ -122,9 +124,11 @@ function bindPointed(scenes, figures) {
 const [PACE, GESTURE, SETTLED] = [200, 1_500, 3_000];
 /** What an address may name on its own: then the page shows that, and not what the room has. */
 const NAMED = ["shows", "share", "item"];
+/** In the link of a room: the presenter sees the figure, so that the others see it too. */
+const UNVEILED = "unveiled";
 
 /** @param {Plan} plan */
-export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, wording }) {
+export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, wording, revealed, veils }) {
   let scene = "";
   /** What the presented scene's figure shows. */
   let presentedState = { scene: "", shows: "" };
@@ -142,7 +146,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   function read(link) {
     const { pathname, searchParams, hash } = new URL(link, window.location.origin);
     const named = hash.length > 1 || NAMED.some((name) => searchParams.has(name));
-    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named };
+    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named, isUnveiled: searchParams.has(UNVEILED) };
   }
 
   /** Show in the scene's figure what is presented, once it is created. */
@@ -159,7 +163,11 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   /** @type {import("../room/room.js").Presentable} */
   const presented = {
     ...bindPointed(scenes, figures),
-    link: () => pathOf(path, showing(), scene),
+    link() {
+      const figure = present();
+      const isUnveiled = veils && figure?.dataset.after && !veils.isVeiled(figure);
+      return pathOf(path, { shows: showing(), ...(isUnveiled ? { [UNVEILED]: "1" } : {}) }, scene);
+    },
     resume(link) {
       const [target, requested] = [read(link), read(currentUrl(window))];
       const isSame = requested.scene === target.scene && requested.shows === target.shows;
@@ -178,6 +186,8 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
         turn(present());
       }
       apply();
+      const figure = present();
+      if (figure && target.isUnveiled) veils?.lift(figure);
       return true;
     },
     onChange(listener) {
@@ -191,6 +201,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
       }, PACE);
       window.addEventListener("scroll", check.later, { passive: true });
       onTurn(check.later);
+      veils?.onLift((figure) => figure === present() && !follows() && listener());
       figures.onChange((figure) => {
         const changed = scenes.find((element) => element.contains(figure));
         changedScene = changed ? { scene: changed, y: window.scrollY } : null;
@@ -209,6 +220,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     },
   };
   if (wording) presented.wording = wording;
+  if (revealed) presented.revealed = revealed;
   figures.onArrive((figure) => {
     if (resuming) settled.later();
     if (figure === figureOf(present())) apply(); // another one has changed nothing in it

@@ -8,10 +8,11 @@ import { createApi } from "../core/wire/api.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { served } from "../core/store/data-sources.js";
-import { bindFigures } from "../learn/figures.js";
-import { bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
+import { bindFigures, linkedFigure } from "../learn/figures.js";
+import { answeredEarlier, bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
 import { bindProjector } from "../learn/projector.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
+import { bindVeils } from "../learn/veils.js";
 
 /**
  * @typedef {object} LessonServices
@@ -26,17 +27,24 @@ const { lang = "en", plotly = "", catalog = "", glossary = "", lesson = "" } = f
 
 async function start() {
   if (takeHandover(find("#learn").dataset)) return;
+  const veils = lesson ? veilFigures() : null; // before anything is awaited
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
-  if (!lesson) return showProgress(page);
+  if (!veils) return showProgress(page);
   const services = { page, api, source: served(api), lang, lesson };
   const figures = bindFigures(services);
-  bindQuestions(services);
+  bindQuestions(services, veils);
   bindSymbols(find("#lesson"));
   bindProjector(page);
-  bindLessonRoom(services, figures);
+  bindLessonRoom(services, figures, veils);
+}
+
+/** In a room nothing counts as answered before. */
+function veilFigures() {
+  const answered = find("#learn").dataset.room ? [] : answeredEarlier(lesson);
+  return bindVeils(find("#lesson"), { answered, linked: linkedFigure(window) });
 }
 
 void start();

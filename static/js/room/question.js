@@ -105,9 +105,10 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   }
 
   /** @param {QuestionReply} question */
-  async function reveal({ entry, results }) {
+  async function reveal({ ask: about, entry, results }) {
     if (revealed || !results) return;
     revealed = true;
+    if (ownWording && about.scene) presented.revealed?.(about.scene);
     const result = await prediction?.reveal({ guessed: answer !== null });
     const last = results.second.count ? results.second : results.first;
     prediction?.tally(classAnswers(entry, last));

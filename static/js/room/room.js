@@ -34,6 +34,7 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {() => Askable} askable  what can be asked
  * @property {(scene: string) => {words: Node[], why: Node[]} | null} [wording]  a question of this
  *   page in the reader's language, and what can be learnt from its answer; null: it is of another
+ * @property {(scene: string) => void} [revealed]  called when a question of this page was revealed
  * @property {(source: string) => void} [run]  run a sentence
  * @property {() => import("../core/wire/page-requests.js").Pointer | null} [pointer]  what the reader points at
  * @property {(pointer: import("../core/wire/page-requests.js").Pointer | null) => void} [point]
