@@ -11,6 +11,7 @@ from tests.browsing.axe import in_both_themes
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
 from tests.collections.collecting_page import collection, paste, save
+from tests.lessons.lesson_reader import without_veils
 from tests.servers import AppServer
 
 SENTENCE = "/?source=The+cat+sat.&view=attention&block=cross&layer=2&head=0&query=1"
@@ -201,6 +202,7 @@ def test_a_share_goes_into_a_collection(workspace: Workspace) -> None:
 def test_a_figure_with_a_sentence_of_ones_own_is_a_link(
     new_page: Page, other: Page, live_server: AppServer
 ) -> None:
+    without_veils(new_page)
     new_page.goto(f"{live_server.url}/learn/what-a-head-does?lang=en")
     figure = new_page.locator("#figure-1")
     figure.scroll_into_view_if_needed()

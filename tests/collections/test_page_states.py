@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browsing.api import client
 from tests.browsing.watch import Watch
 from tests.collections.collecting_page import collection, paste, save
+from tests.lessons.lesson_reader import without_veils
 from tests.rooms.classroom_page import code_of, reader
 from tests.servers import AppServer
 
@@ -25,6 +26,7 @@ def in_state(figure: str, state: str) -> str:
 def test_a_figure_keeps_the_state_of_its_link(
     new_page: Page, other: Page, watch: Watch, live_server: AppServer, tmp_path: Path
 ) -> None:
+    without_veils(new_page)
     new_page.goto(f"{live_server.url}/learn/far-words?lang=en")
     figure = new_page.locator("#figure-2")
     figure.scroll_into_view_if_needed()

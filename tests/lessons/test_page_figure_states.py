@@ -11,13 +11,14 @@ from tests.browsing.axe import violations
 from tests.browsing.fixtures import PATIENCE_MS
 from tests.browsing.legible import overflow
 from tests.browsing.watch import Watch
-from tests.lessons.lesson_reader import Reader
+from tests.lessons.lesson_reader import Reader, without_veils
 from tests.rooms.classroom_page import code_of, reader
 from tests.servers import AppServer
 
 
 def present_here(teacher: Page, url: str) -> str:
     """Open a lesson and a room with it; return its code."""
+    without_veils(teacher)
     teacher.goto(url)
     teacher.click("[data-present]")
     return code_of(teacher)

@@ -7,6 +7,7 @@ from tests.browsing.fixtures import PATIENCE_MS
 from tests.browsing.watch import Watch
 from tests.collections.collecting_page import collection
 from tests.collections.test_page_collections import SENTENCE
+from tests.lessons.lesson_reader import without_veils
 from tests.servers import AppServer
 
 NOT_LOADED = "Not loaded: the server cannot be reached."
@@ -16,6 +17,7 @@ NOT_LOADED = "Not loaded: the server cannot be reached."
 def reader(page: Page, watch: Watch) -> Page:
     watch.expect("net::ERR")
     page.set_default_timeout(PATIENCE_MS)
+    without_veils(page)
     return page
 
 

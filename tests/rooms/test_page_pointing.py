@@ -5,6 +5,7 @@ from itertools import pairwise
 from playwright.sync_api import Browser, Page, Response, expect
 
 from app.settings import Settings
+from tests.lessons.lesson_reader import without_veils
 from tests.rooms.classroom_page import reader
 from tests.rooms.test_page_scenes import collection, present_here
 from tests.servers import AppServer
@@ -44,6 +45,7 @@ def test_what_is_pointed_at_in_a_lesson_is_lit_for_those_who_follow(
 
     with reader(browser) as teacher, reader(browser) as student, reader(browser) as explorer:
         teacher.on("response", heard)
+        without_veils(teacher)
         code = ""
         for lesson, figures in FIGURES.items():
             teacher.goto(f"{live_server.url}/learn/{lesson}")

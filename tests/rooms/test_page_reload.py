@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Browser, Page, Response, expect
 
+from tests.lessons.lesson_reader import without_veils
 from tests.rooms.classroom_page import reader
 from tests.rooms.test_page_pointing import shown
 from tests.rooms.test_page_scenes import collection, present_here
@@ -56,6 +57,7 @@ def test_a_lesson_that_is_loaded_again_takes_the_rooms_figure(
 ) -> None:
     lesson = f"{live_server.url}/learn/what-a-head-does"
     with reader(browser) as teacher, reader(browser) as student:
+        without_veils(teacher)
         teacher.goto(lesson)
         code = present_here(teacher)
         student.goto(f"{live_server.url}/room/{code}")

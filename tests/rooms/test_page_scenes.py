@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browsing.legible import overflow
 from tests.collections.collecting_page import collection as collection_of
+from tests.lessons.lesson_reader import without_veils
 from tests.rooms.classroom_page import LINK, code_of, present, reader
 from tests.servers import AppServer
 
@@ -32,6 +33,7 @@ def test_a_lessons_figure_follows_on_a_screen_too_and_its_question_is_asked(
         reader(browser, 390, "zh-CN") as chinese,
         reader(browser, 1920) as screen,
     ):
+        without_veils(teacher)
         teacher.goto(f"{live_server.url}/learn/what-a-head-does")
         code = present_here(teacher)
         screen.goto(f"{live_server.url}/room/{code}?screen=1")
