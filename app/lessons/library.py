@@ -2,6 +2,7 @@
 
 A lesson writes ``{{name}}`` where a value belongs; the file has a table for each lesson. It is
 written by ``make lessons``, which computes every value from the models that are in the repository.
+``{{lesson-masks}}`` is the number of another lesson.
 
 The lessons on disk: `lessons/contents.toml` and a folder for each, with a file per language.
 """
@@ -17,7 +18,7 @@ from app.lessons.markdown import Document, read
 from app.settings import ROOT
 
 NUMBERS = ROOT / "lessons" / "numbers.toml"
-PLACE = re.compile(r"\{\{(\w+)\}\}")
+PLACE = re.compile(r"\{\{([\w-]+)\}\}")
 
 
 @cache
@@ -46,14 +47,15 @@ class Lesson:
     """A lesson, and its place in the course."""
 
     slug: str
-    number: int
+    number: int  # from 1, in the order of the course
     minutes: int  # duration in class
     symbols: tuple[tuple[str, Symbol], ...] = ()  # of its formulas, beside the common ones
 
     def document(self, lang: str) -> Document:
         """Return the lesson in a language, or in English if there is no such file."""
         lang, text = self.written(lang)
-        return read(fill(text, numbers().get(self.slug, {})), lang, self.symbols)
+        values = {**numbers().get(self.slug, {}), **_lesson_numbers()}
+        return read(fill(text, values), lang, self.symbols)
 
     def written(self, lang: str) -> tuple[str, str]:
         """Return the language and the Markdown of its file, with the places of numbers."""
@@ -78,9 +80,15 @@ def lessons() -> tuple[Lesson, ...]:
     """Return all lessons in order."""
     contents = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
     return tuple(
-        Lesson(entry["slug"], entry["number"], entry["minutes"], _symbols(entry.get("symbols", {})))
-        for entry in contents["lesson"]
+        Lesson(entry["slug"], number, entry["minutes"], _symbols(entry.get("symbols", {})))
+        for number, entry in enumerate(contents["lesson"], start=1)
     )
+
+
+@cache
+def _lesson_numbers() -> Mapping[str, str]:
+    """Return the number of each lesson by its place in a text: ``{{lesson-masks}}``."""
+    return {f"lesson-{lesson.slug}": str(lesson.number) for lesson in lessons()}
 
 
 def _symbols(by_symbol: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:

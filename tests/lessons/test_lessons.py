@@ -33,6 +33,10 @@ def blocks(lesson: Lesson, lang: str) -> list[FigureBlock | PredictBlock]:
     return [part.block for part in parts if isinstance(part, Figure | Predict)]
 
 
+def find(slug: str) -> Lesson:
+    return next(lesson for lesson in lessons() if lesson.slug == slug)
+
+
 QUESTIONS = [
     pytest.param(block, id=f"{lesson.slug}-{lang}-{block.number}")
     for lesson, lang in PAGES
@@ -54,8 +58,15 @@ def test_every_folder_is_a_lesson_in_both_languages() -> None:
         assert {path.name for path in (LESSONS / lesson.slug).iterdir()} == {
             f"{lang}.md" for lang in LANGS
         }
-    numbers = [lesson.number for lesson in lessons()]
-    assert numbers == sorted(set(numbers))
+
+
+def test_the_order_numbers_the_lessons_and_texts_follow_it() -> None:
+    assert [lesson.number for lesson in lessons()] == [*range(1, len(lessons()) + 1)]
+    for slug, other, words in (
+        ("explanation", "far-words", "the question of lesson {}"),
+        ("masks", "query-key-value", "The example of lesson {}"),
+    ):
+        assert words.format(find(other).number) in html(find(slug).document("en"))
 
 
 @pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
