@@ -31,6 +31,7 @@ import { ask } from "./question.js";
  * @property {boolean} [controls]  whether the reader reveals (default); false: only `reveal()` does
  * @property {(answer: Answer | null) => void} [onAnswer]  called with each change of the answer;
  *   null: it is incomplete
+ * @property {(entered: Answer) => void} [onEnter]  called with each change, also of an incomplete answer
  * @property {(result: Result) => void} [onReveal]  called once, when the right answer is shown
  */
 /**
@@ -44,7 +45,7 @@ import { ask } from "./question.js";
 let predictionCount = 0;
 
 /** @param {Plan} plan */
-export function createPrediction({ root, page, sources, question, label, answer: earlierAnswer = null, controls = true, onAnswer = () => {}, onReveal = () => {} }) {
+export function createPrediction({ root, page, sources, question, label, answer: earlierAnswer = null, controls = true, onAnswer = () => {}, onEnter = () => {}, onReveal = () => {} }) {
   const { t } = page;
   const kind = KINDS[question.kind];
   if (!kind) throw new Error(`unknown kind of question: ${question.kind} (one of ${Object.keys(KINDS).join(", ")})`);
@@ -76,6 +77,7 @@ export function createPrediction({ root, page, sources, question, label, answer:
     again = open;
     choices = (await requested(() => kind.choices(inquiry))) ?? choices;
     draw();
+    if (earlierAnswer?.length && complete()) onAnswer(answer);
   }
 
   /**
@@ -119,6 +121,7 @@ export function createPrediction({ root, page, sources, question, label, answer:
   function change(next) {
     answer = next;
     draw();
+    onEnter(next);
     onAnswer(complete() ? answer : null);
   }
 

@@ -91,7 +91,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   let counts = null;
   let failed = "";
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
-  const panel = createQuestionPanel({ page, api, presented, root, bar, answers: false, actions });
+  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: null, actions });
 
   /** @param {QuestionReply | null | undefined} roomQuestion */
   function show(roomQuestion) {

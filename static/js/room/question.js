@@ -13,7 +13,8 @@ import { failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { answerTable, classAnswers, voteSummary } from "./results.js";
-import { ownNickname, setOwnNickname } from "./room-storage.js";
+import { createDrafts } from "./drafts.js";
+import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
 
 /** @import { QuestionReply } from "../core/wire/schemas.d.ts" */
 /** @import { Child } from "../lib/render.js" */
@@ -26,15 +27,17 @@ import { ownNickname, setOwnNickname } from "./room-storage.js";
  * @property {import("./room.js").Presentable} presented
  * @property {HTMLElement} root  of the page
  * @property {HTMLElement} bar  stays visible above the question
- * @property {boolean} answers  whether the reader can answer
+ * @property {ReturnType<typeof createDrafts> | null} drafts  what the reader has entered; null: the
+ *   reader cannot answer
  * @property {(question: QuestionReply, answer: string[] | null) => Child[]} actions  buttons and
  *   messages below the question; answer: the reader's, null while it is incomplete
  */
 /** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
 
 /** @param {Plan} plan */
-export function createQuestionPanel({ page, api, presented, root, bar, answers, actions }) {
+export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions }) {
   const { t } = page;
+  const answers = drafts !== null;
   const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
   const context = h("p", { className: "context" });
   const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
@@ -56,7 +59,9 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   let ownWording = null;
 
   /** @param {QuestionReply} question */
-  async function open({ ask: about, entry }) {
+  async function open(question) {
+    const { ask: about, entry } = question;
+    const entered = drafts?.offered(question)?.answer ?? null;
     prediction?.destroy();
     prediction = answer = null;
     choices = [];
@@ -66,7 +71,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     place.replaceChildren();
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
     render(words, ownWording ? ownWording.words : (about.words ?? ""));
-    if (entry === "text") return openText();
+    if (entry === "text") return openText(question, entered);
     if (!words.textContent) render(words, t("Question")); // until it is worded, since the heading has the focus
     const inquiry = ask(page, sources, about);
     prediction = createPrediction({
@@ -75,9 +80,11 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
       sources,
       question: about,
       label: words,
+      answer: entered,
       controls: false,
-      onAnswer(entered) {
-        answer = entered;
+      onEnter: (entered) => drafts?.enter(question, entered),
+      onAnswer(complete) {
+        answer = complete;
         draw();
       },
     });
@@ -89,12 +96,17 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
     if (!ownWording && !about.words && wordsOfKind.length) render(words, wordsOfKind);
   }
 
-  function openText() {
+  /** @param {QuestionReply} question @param {string[] | null} entered */
+  function openText(question, entered) {
     if (!words.textContent) render(words, t("Send a sentence that you would like to see."));
     if (!answers) return;
     const field = h("textarea", { rows: 2, maxLength: 200, "aria-labelledby": (words.id ||= "room-asks") });
+    const read = () => (answer = field.value.trim() ? [field.value.trim()] : null);
+    field.value = entered?.[0] ?? "";
+    read();
     field.addEventListener("input", () => {
-      answer = field.value.trim() ? [field.value.trim()] : null;
+      drafts?.enter(question, [field.value]);
+      read();
       draw();
     });
     place.append(field);
@@ -105,9 +117,11 @@ export function createQuestionPanel({ page, api, presented, root, bar, answers, 
   }
 
   /** @param {QuestionReply} question */
-  async function reveal({ ask: about, entry, results }) {
+  async function reveal(question) {
+    const { ask: about, entry, results } = question;
     if (revealed || !results) return;
     revealed = true;
+    drafts?.close(question);
     if (ownWording && about.scene) presented.revealed?.(about.scene);
     const result = await prediction?.reveal({ guessed: answer !== null });
     const last = results.second.count ? results.second : results.first;
@@ -164,15 +178,15 @@ const MOST_NICKNAME = 40;
  */
 export function createAnswering(page, api, { presented, root, bar, code, member }) {
   const { t } = page;
-  /** What was sent: question, stage, answer and nickname. */
-  let sent = "";
+  const drafts = createDrafts(draftStorage(code));
   let refusal = "";
-  const panel = createQuestionPanel({ page, api, presented, root, bar, answers: member !== null, actions });
+  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: member === null ? null : drafts, actions });
 
   /** @param {QuestionReply} question @param {string[] | null} answer */
   function actions(question, answer) {
-    const { stage, n, nicknames = false } = question;
-    const key = JSON.stringify([n, stage, answer, nicknames && ownNickname().trim()]);
+    const { stage, nicknames = false } = question;
+    const key = JSON.stringify([stage, answer, nicknames && ownNickname().trim()]);
+    const sent = drafts.sent(question);
     if (stage === "revealed") return [];
     if (stage === "discuss") return [el("p", { className: "crowd", role: "status" }, t("Discuss it with your neighbours. Then you answer again."))];
     if (stage === "closed" || member === null) return [];
@@ -190,13 +204,14 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
   }
 
   /** @param {QuestionReply} question @param {string[] | null} answer @param {string} key */
-  async function send({ n, entry, nicknames }, answer, key) {
+  async function send(question, answer, key) {
+    const { n, entry, nicknames } = question;
     if (!answer || !member) return;
     const name = ownNickname().trim();
     const body = { member, n, answer: entry === "numbers" ? plainNumbers(answer) : answer, ...(nicknames && name ? { nickname: name } : {}) };
     const failed = await api.answerRoom(code, body).then(() => null, failure);
     refusal = failed ? wording(t, failed) : "";
-    if (!failed) sent = key;
+    if (!failed) drafts.send(question, key);
     panel.draw();
   }
 

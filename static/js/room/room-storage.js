@@ -8,8 +8,10 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/page-requests.js" */
 
-const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname"];
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts"];
 const MAX_ROOMS = 8;
+/** Rooms whose drafts are kept. */
+const MAX_DRAFTED = 4;
 /** Without storage, what is remembered until the page is left. @type {Map<string, string>} */
 const memory = new Map();
 
@@ -96,3 +98,27 @@ export const ownNickname = () => read("sessionStorage", NICKNAME) ?? "";
 
 /** @param {string} nickname */
 export const setOwnNickname = (nickname) => write("sessionStorage", NICKNAME, nickname || null);
+
+/** What is stored for each room, the newest last. @returns {[code: string, drafts: import("./drafts.js").Drafts][]} */
+function allDrafts() {
+  try {
+    return Object.entries(JSON.parse(read("localStorage", DRAFTS) ?? "{}") ?? {});
+  } catch {
+    return [];
+  }
+}
+
+/** Where what is entered in a room is kept, also when a phone has closed its page. @param {string} code @returns {import("./drafts.js").DraftStorage} */
+export const draftStorage = (code) => ({
+  read: () => allDrafts().find(([name]) => name === code)?.[1] ?? {},
+  write(drafts) {
+    const others = allDrafts().filter(([name]) => name !== code);
+    write("localStorage", DRAFTS, JSON.stringify(Object.fromEntries([...others, [code, drafts]].slice(-MAX_DRAFTED))));
+  },
+});
+
+/** @param {string} code */
+export function forgetDrafts(code) {
+  const others = allDrafts().filter(([name]) => name !== code);
+  write("localStorage", DRAFTS, others.length ? JSON.stringify(Object.fromEntries(others)) : null);
+}

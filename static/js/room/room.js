@@ -7,7 +7,7 @@ import { el, render } from "../lib/render.js";
 import { spelledCode } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
-import { isExploring, memberToken, setExploring } from "./room-storage.js";
+import { forgetDrafts, isExploring, memberToken, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/page-requests.js" */
@@ -86,6 +86,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     ended() {
       over = true;
       setExploring(code, false);
+      if (!isShut()) forgetDrafts(code);
       panel.show(null);
       announce(ending());
       show();
