@@ -82,7 +82,7 @@ def _matrix(text: str) -> list[list[float]]:
 
 
 def _number(cell: str) -> float:
-    over, _, under = cell.replace("−", "-").partition("/")
+    over, _, under = cell.replace("−", "-").replace(",", ".").partition("/")
     return float(over) / float(under or 1)
 
 

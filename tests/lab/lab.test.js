@@ -20,10 +20,10 @@ const values = (lab, name) => /** @type {any} */ (labRequest(lab))[name];
 
 test("numbers as people type them", () => {
   for (const [text, value] of /** @type {[string, number][]} */ ([
-    ["0.5", 0.5], [" -2 ", -2], ["−2", -2], ["1/3", 1 / 3], ["-1/-4", 0.25], [".5", 0.5], ["2e-3", 0.002], ["１．５", 1.5], ["1000000", 1e6],
+    ["0.5", 0.5], [" -2 ", -2], ["−2", -2], ["1/3", 1 / 3], ["-1/-4", 0.25], [".5", 0.5], ["2e-3", 0.002], ["１．５", 1.5], ["1000000", 1e6], ["0,25", 0.25], ["−1,5", -1.5], ["0,125", 0.125], ["12,3", 12.3],
   ]))
     assert.equal(number(text).value, value, text);
-  for (const [text, wrong] of [["", "empty"], ["  ", "empty"], ["abc", "text"], ["1/0", "text"], ["1/2/3", "text"], ["0x10", "text"], ["NaN", "text"], ["Infinity", "text"], ["-", "text"], ["1e7", "large"], ["1e999", "large"]])
+  for (const [text, wrong] of [["", "empty"], ["  ", "empty"], ["abc", "text"], ["1/0", "text"], ["1/2/3", "text"], ["0x10", "text"], ["NaN", "text"], ["Infinity", "text"], ["-", "text"], ["1,250", "text"], ["1,2,3", "text"], ["1,5/2", "text"], ["1e7", "large"], ["1e999", "large"]])
     assert.deepEqual(number(text), { value: null, wrong }, text);
 });
 

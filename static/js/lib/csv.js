@@ -90,18 +90,21 @@ export function shortest(value) {
 
 const LARGEST = 1e6;
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+/** A comma that may be one of thousands, which is refused rather than guessed. */
+const THOUSANDS = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 /** @typedef {string[][]} Cells  as typed, row by row */
 /** @typedef {{value: number, wrong: null} | {value: null, wrong: "empty" | "text" | "large"}} Read */
 
 /**
- * Parse typed text: 0.5, −2, 1/3, 2e-3, also in full-width digits.
+ * Parse typed text: 0.5, 0,5, −2, 1/3, 2e-3, also in full-width digits.
  * @param {string} text
  * @returns {Read}
  */
 export function number(text) {
   if (PLAIN.test(text)) return bounded(Number(text)); // the usual case, and much faster
-  const plain = text.normalize("NFKC").replace(/[−–]/g, "-").replace(/\s/g, "");
+  const signs = text.normalize("NFKC").replace(/[−–]/g, "-").replace(/\s/g, "");
+  const plain = THOUSANDS.test(signs) ? signs : signs.replace(/^([+-]?\d*),(\d+)$/, "$1.$2");
   if (!plain) return { value: null, wrong: "empty" };
   const parts = plain.split("/");
   if (parts.length > 2 || !parts.every((part) => PLAIN.test(part))) return { value: null, wrong: "text" };
