@@ -42,10 +42,10 @@ export function createDrafts(storage) {
   /** @param {DraftedQuestion} question @param {Partial<Draft>} changes */
   function change(question, changes) {
     const { n } = question;
-    const { [identity(question)]: _former, ...others } = storage.read();
+    const { [identity(question)]: _former, ...otherDrafts } = storage.read();
     const before = offered(question);
     const draft = { answer: before?.answer ?? [], sent: "", over: false, ...(before?.n === n ? before : {}), n, ...changes };
-    storage.write(Object.fromEntries([...Object.entries(others), [identity(question), draft]].slice(-MAX_DRAFTS)));
+    storage.write(Object.fromEntries([...Object.entries(otherDrafts), [identity(question), draft]].slice(-MAX_DRAFTS)));
   }
 
   return {

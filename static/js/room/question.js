@@ -34,17 +34,32 @@ import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
  */
 /** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
 
-/** @param {Plan} plan */
-export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions }) {
-  const { t } = page;
-  const answers = drafts !== null;
-  const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
+/** @param {import("../lib/i18n.js").Translate} t @param {boolean} answers */
+function panelElements(t, answers) {
   const context = h("p", { className: "context" });
   const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
   const place = h("div", { className: "asked" });
   const summary = h("div", { className: "class-answers" });
   const below = h("div", { className: "room-actions" });
-  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, h("div", { className: "room-body" }, place, summary), below);
+  const body = h("div", { className: "room-body" }, place, summary);
+  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, body, below);
+  return { panel, context, words, place, summary, below };
+}
+
+/** Cover the page with a question, or uncover it. @param {HTMLElement} root @param {HTMLElement} bar @param {HTMLElement} panel @param {boolean} covered */
+function coverPage(root, bar, panel, covered) {
+  panel.hidden = !covered;
+  for (const child of root.children) if (child instanceof HTMLElement && child !== bar && child !== panel && child.id !== "announce") child.inert = covered;
+  document.documentElement.toggleAttribute("data-asking", covered);
+  panel.style.top = `${bar.offsetHeight}px`;
+}
+
+/** @param {Plan} plan */
+export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions }) {
+  const { t } = page;
+  const answers = drafts !== null;
+  const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
+  const { panel, context, words, place, summary, below } = panelElements(t, answers);
   bar.after(panel);
   /** @type {QuestionReply | null} */
   let current = null;
@@ -100,16 +115,10 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   function openText(question, entered) {
     if (!words.textContent) render(words, t("Send a sentence that you would like to see."));
     if (!answers) return;
-    const field = h("textarea", { rows: 2, maxLength: 200, "aria-labelledby": (words.id ||= "room-asks") });
+    const field = textField(words, entered, (text) => (drafts?.enter(question, [text]), read(), draw()));
     const read = () => (answer = field.value.trim() ? [field.value.trim()] : null);
-    field.value = entered?.[0] ?? "";
-    read();
-    field.addEventListener("input", () => {
-      drafts?.enter(question, [field.value]);
-      read();
-      draw();
-    });
     place.append(field);
+    read();
   }
 
   function draw() {
@@ -129,14 +138,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     render(summary, voteSummary(t, results, entry), answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
-  /** @param {boolean} covered */
-  function cover(covered) {
-    panel.hidden = !covered;
-    for (const child of root.children) if (child instanceof HTMLElement && child !== bar && child !== panel && child.id !== "announce") child.inert = covered;
-    document.documentElement.toggleAttribute("data-asking", covered);
-    panel.style.top = `${bar.offsetHeight}px`;
-  }
-
+  const cover = (/** @type {boolean} */ covered) => coverPage(root, bar, panel, covered);
   window.addEventListener("resize", () => current && cover(true));
   return {
     /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question */
@@ -164,6 +166,14 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
   };
+}
+
+/** @param {HTMLElement} label @param {string[] | null} entered  earlier @param {(text: string) => void} enter */
+function textField(label, entered, enter) {
+  const field = h("textarea", { rows: 2, maxLength: 200, "aria-labelledby": (label.id ||= "room-asks") });
+  field.value = entered?.[0] ?? "";
+  field.addEventListener("input", () => enter(field.value));
+  return field;
 }
 
 // A member's side of a question: answer it, change the answer, see the answers of all.

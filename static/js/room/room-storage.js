@@ -112,13 +112,13 @@ function allDrafts() {
 export const draftStorage = (code) => ({
   read: () => allDrafts().find(([name]) => name === code)?.[1] ?? {},
   write(drafts) {
-    const others = allDrafts().filter(([name]) => name !== code);
-    write("localStorage", DRAFTS, JSON.stringify(Object.fromEntries([...others, [code, drafts]].slice(-MAX_DRAFTED))));
+    const otherDrafts = allDrafts().filter(([name]) => name !== code);
+    write("localStorage", DRAFTS, JSON.stringify(Object.fromEntries([...otherDrafts, [code, drafts]].slice(-MAX_DRAFTED))));
   },
 });
 
 /** @param {string} code */
 export function forgetDrafts(code) {
-  const others = allDrafts().filter(([name]) => name !== code);
-  write("localStorage", DRAFTS, others.length ? JSON.stringify(Object.fromEntries(others)) : null);
+  const otherDrafts = allDrafts().filter(([name]) => name !== code);
+  write("localStorage", DRAFTS, otherDrafts.length ? JSON.stringify(Object.fromEntries(otherDrafts)) : null);
 }
