@@ -1,4 +1,4 @@
-"""What a student has entered is offered again whenever its question is, whatever the teacher does."""
+"""What a student has entered is offered again with its question, whatever the teacher does."""
 
 from playwright.sync_api import Browser, Page, expect
 
