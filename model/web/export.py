@@ -1,0 +1,88 @@
+"""A bundle as a folder that a page runs: graphs, weights, tokenizer, card, and what they are.
+
+encoder.onnx         the graphs of `model.web.graphs`
+decoder.onnx
+weights.safetensors  the bundle's own files
+tokenizer.json
+config.json
+README.md            the model card
+SHA256SUMS           digests of the three files that make the bundle's own digest
+graphs.json          the digest, and the inputs and outputs of both graphs
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from model.bundle.weights import CARD, CONFIG, SUMS, TOKENIZER, WEIGHTS, load_bundle
+from model.errors import FileError
+from model.web.graph_tap import ChangeInput
+from model.web.graphs import Graph, TextInput, graphs_of
+from model.web.onnx_file import onnx_of
+
+GRAPHS = "graphs.json"
+FORMAT = 1  # of graphs.json
+MAX_WEIGHT_BYTES = 16_000_000  # a page loads them all
+
+
+def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
+    """Write the folder of a bundle; yield each file that was written.
+
+    Raises `FileError` for a bundle that cannot be read, or whose weights are too large for a page.
+    """
+    bundle = load_bundle(bundle_folder)
+    size = (bundle_folder / WEIGHTS).stat().st_size
+    if size > MAX_WEIGHT_BYTES:
+        raise FileError(
+            bundle_folder / WEIGHTS,
+            f"it has {size:,} bytes; a page loads at most {MAX_WEIGHT_BYTES:,}. Store the weights "
+            "in half precision, or serve this model instead",
+        )
+    into.mkdir(parents=True, exist_ok=True)
+    for name in (WEIGHTS, TOKENIZER, CONFIG, SUMS, CARD):
+        if (bundle_folder / name).is_file():
+            yield Path(shutil.copyfile(bundle_folder / name, into / name))
+    graphs = graphs_of(bundle.model)
+    for graph in graphs:
+        file = into / f"{graph.name}.onnx"
+        onnx.save(onnx_of(graph, into / WEIGHTS), file)
+        onnx.checker.check_model(str(file))
+        yield file
+    described = {
+        "format": FORMAT,
+        "digest": bundle.digest,
+        "graphs": {graph.name: _described(graph) for graph in graphs},
+    }
+    (into / GRAPHS).write_text(json.dumps(described, indent=1) + "\n")
+    yield into / GRAPHS
+
+
+def _described(graph: Graph) -> dict[str, Any]:
+    inputs = {given.name: given.tensor() for given in graph.inputs}
+    return {
+        "texts": [_text(given) for given in graph.texts],
+        "changes": [_change(given) for given in graph.changes],
+        "outputs": [
+            {"name": output.name, "dims": output.dims, "over": dict(output.over)}
+            for output in graph.outputs(inputs)
+        ],
+    }
+
+
+def _text(given: TextInput) -> dict[str, Any]:
+    return {"name": given.name, "axes": given.axes, "dtype": str(given.dtype).removeprefix("torch.")}
+
+
+def _change(given: ChangeInput) -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "dims": given.dims,
+        "layers": given.shape[0],
+        "neutral": given.neutral,
+    }
