@@ -76,13 +76,17 @@ def _described(graph: Graph) -> dict[str, Any]:
 
 
 def _text(given: TextInput) -> dict[str, Any]:
-    return {"name": given.name, "axes": given.axes, "dtype": str(given.dtype).removeprefix("torch.")}
+    return {
+        "name": given.name,
+        "axes": given.axes,
+        "dtype": str(given.dtype).removeprefix("torch."),
+    }
 
 
 def _change(given: ChangeInput) -> dict[str, Any]:
     return {
         "name": given.name,
         "dims": given.dims,
-        "layers": given.shape[0],
+        "layers": given.layers,
         "neutral": given.neutral,
     }

@@ -97,16 +97,12 @@ class ChangeInput:
 
     name: str
     dims: tuple[str, ...]
-    shape: tuple[int, ...]
+    layers: int
     neutral: float | bool
 
     def tensor(self) -> Tensor:
-        """Return a full tensor that changes nothing."""
-        return torch.full(self.shape, self.neutral)
-
-    def smallest(self) -> Tensor:
         """Return the smallest tensor that changes nothing."""
-        return self.tensor()[(slice(None), *(slice(1) for _ in self.dims[1:]))]
+        return torch.full((self.layers, *(1 for _ in self.dims[1:])), self.neutral)
 
 
 def change_inputs(tensors: Mapping[str, TappedTensor]) -> Iterator[ChangeInput]:
@@ -116,8 +112,8 @@ def change_inputs(tensors: Mapping[str, TappedTensor]) -> Iterator[ChangeInput]:
         tensor, kind = tensors[name], name.rpartition(".")[2]
         if kind in READ_ONLY or kind == MASK:
             continue
-        dims, shape = (LAYER, BATCH, *tensor.dims), (1 + layer_of(name), *tensor.value.shape)
+        dims, layers = (LAYER, BATCH, *tensor.dims), 1 + layer_of(name)
         if kind == RESIDUAL:
-            yield ChangeInput(f"{stacked}.{KEEP}", dims, shape, True)
-        yield ChangeInput(f"{stacked}.{SCALE}", dims, shape, 1.0)
-        yield ChangeInput(f"{stacked}.{BIAS}", dims, shape, 0.0)
+            yield ChangeInput(f"{stacked}.{KEEP}", dims, layers, True)
+        yield ChangeInput(f"{stacked}.{SCALE}", dims, layers, 1.0)
+        yield ChangeInput(f"{stacked}.{BIAS}", dims, layers, 0.0)

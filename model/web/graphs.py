@@ -81,9 +81,7 @@ class Graph(nn.Module):
     def forward(self, *values: Tensor) -> tuple[Tensor, ...]:
         """Return the values of all outputs, for inputs in their order."""
         names = (given.name for given in self.inputs)
-        return tuple(
-            output.value for output in self.outputs(dict(zip(names, values, strict=True)))
-        )
+        return tuple(output.value for output in self.outputs(dict(zip(names, values, strict=True))))
 
 
 class EncoderGraph(Graph):
@@ -103,7 +101,7 @@ class EncoderGraph(Graph):
 
 
 class DecoderGraph(Graph):
-    """The decoder: the next ids (B, T), what it reads, and its cache -> log-probabilities (B, T, V).
+    """The decoder: next ids (B, T), what they read, a cache -> log-probabilities (B, T, V).
 
     Its outputs `cache.{layer}.k` and `.v` (B, H, P + T, d_k) are `past.…` of the next step.
     """

@@ -10,6 +10,7 @@ read; what is in no file of weights, such as the table of positions, stays in th
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
 
 from model.bundle.weights import WEIGHTS
-from model.trace.tensor_tap import BATCH, KEY, QUERY
 from model.web.graph_tap import ChangeInput
 from model.web.graphs import Graph, TextInput
 
@@ -37,15 +37,18 @@ ONNX_TYPES = {
 def onnx_of(graph: Graph, weights: Path) -> onnx.ModelProto:
     """Export a graph; its weights are those of a bundle's file `weights`, read from beside it."""
     inputs = {given.name: given.tensor() for given in graph.inputs}
-    program = torch.onnx.export(
-        graph.eval(),
-        tuple(inputs.values()),
-        input_names=[*inputs],
-        output_names=[output.name for output in graph.outputs(inputs)],
-        dynamic_shapes=(tuple(_any_length(given) for given in graph.inputs),),
-        dynamo=True,
-        verbose=False,
-    )
+    with warnings.catch_warnings():
+        # torch copies its own trees in a way that it deprecates.
+        warnings.simplefilter("ignore", FutureWarning)
+        program = torch.onnx.export(
+            graph.eval(),
+            tuple(inputs.values()),
+            input_names=[*inputs],
+            output_names=[output.name for output in graph.outputs(inputs)],
+            dynamic_shapes=(tuple(_any_length(given) for given in graph.inputs),),
+            dynamo=True,
+            verbose=False,
+        )
     assert program is not None, "only absent if it is written at once"
     exported: onnx.ModelProto = program.model_proto
     _forget_origins(exported)
@@ -55,11 +58,11 @@ def onnx_of(graph: Graph, weights: Path) -> onnx.ModelProto:
 
 
 def _any_length(given: TextInput | ChangeInput) -> dict[int, object]:
-    axes = given.dims if isinstance(given, ChangeInput) else given.axes
-    varying = (axis in (BATCH, QUERY, KEY) for axis in axes)
-    if isinstance(given, TextInput):
-        varying = (isinstance(axis, str) for axis in axes)
-    return {axis: torch.export.Dim.DYNAMIC for axis, varies in enumerate(varying) if varies}
+    # A change is exported with axes of length 1: only then is no length of a text read from it.
+    axes = given.axes if isinstance(given, TextInput) else ()
+    return {
+        index: torch.export.Dim.DYNAMIC for index, axis in enumerate(axes) if isinstance(axis, str)
+    }
 
 
 def _forget_origins(exported: onnx.ModelProto) -> None:
@@ -73,11 +76,11 @@ def _forget_origins(exported: onnx.ModelProto) -> None:
 
 
 def _declare_shapes(exported: onnx.GraphProto, graph: Graph) -> None:
-    """Declare that axes of changes may have the length 1, so that the runtime expects it."""
+    """Declare that axes of changes may have any length, so that the runtime expects it."""
     for given, declared in zip(graph.inputs, exported.input, strict=True):
         names: list[str | int] = [*given.axes] if isinstance(given, TextInput) else []
         if isinstance(given, ChangeInput):
-            names = [given.shape[0], *(f"{given.name} {dim}" for dim in given.dims[1:])]
+            names = [given.layers, *(f"{given.name} {dim}" for dim in given.dims[1:])]
         kind = declared.type.tensor_type.elem_type
         declared.type.CopyFrom(helper.make_tensor_type_proto(kind, names))
     for output in exported.output:
@@ -113,7 +116,9 @@ def _stored(weights: Path) -> Iterator[StoredTensor]:
 
 def _read_from(exported: onnx.GraphProto, stored: list[StoredTensor]) -> None:
     """Replace each number of the graph that is a tensor of the weights file."""
-    by_bytes = {(tensor.values.shape, tensor.values.tobytes()): tensor for tensor in reversed(stored)}
+    by_bytes = {
+        (tensor.values.shape, tensor.values.tobytes()): tensor for tensor in reversed(stored)
+    }
     nodes = []
     for initializer in exported.initializer:
         values = numpy_helper.to_array(initializer)
