@@ -133,6 +133,8 @@ pins: | $(DEV)  ## write the lock files: versions and hashes of all dependencies
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 	$(LOCK) requirements-docs.txt --output-file requirements-docs.lock \
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
+	$(LOCK) requirements-web.txt --output-file requirements-web.lock \
+		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 
 docs: $(DOCS)  ## write the documentation as a site, and check its links
 	@$(BIN)/python -m deploy.docs_site $(if $(REPOSITORY),--repository $(REPOSITORY))

@@ -28,6 +28,7 @@ COMMANDS = {
     "measure gate": "measure how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",
+    "export-web": "export a model to a page that runs it without a server",
     "import-models": "fetch three third-party models and convert them, to serve",
     "zoo measure": "measure the zoo's models, and write their page",
 }

@@ -31,6 +31,7 @@ MODEL_USES = {
 }
 # Not installed everywhere: only this room says its name, and is imported only for such a model.
 HUGGING_FACE = {"transformers", "huggingface_hub", "gguf", "onnx"}
+FOR_PAGES = {"onnx"}  # for model/web, which is imported only to export a model to a page
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 ONLY_IN_NOTEBOOKS = {"anywidget", "traitlets"}  # the extra `notebook`, for headlight/widget.py
 ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster is named
@@ -53,6 +54,7 @@ RANKS = {
         "lab",
         "bundle",
         "adapters",
+        "web",
         "__init__",  # the front door: what others than `model` itself come in by
         "train",
         "measure",
@@ -126,6 +128,7 @@ OFFLINE = (
     "model.train",
     "model.measure",
     "model.commands",
+    "model.web",
     # Of the zoo the tasks alone are for the server.
     *(f"model.zoo.{name}" for name in ("training", "measuring", "page")),
 )
@@ -151,6 +154,7 @@ PYTHON = [path for package in RANKS for path in files(package, ".py")]
 @for_each(files("model", ".py"))
 def test_model_knows_nothing_of_the_web(path: Path) -> Iterator[str]:
     more = HUGGING_FACE if {"huggingface", "imported"} & {*path.parts} else set[str]()
+    more |= FOR_PAGES if "web" in path.parts else set()
     for module in python_imports(path):
         if module.partition(".")[0] not in MODEL_USES | more | sys.stdlib_module_names:
             yield module
@@ -283,6 +287,7 @@ def test_what_is_imported_is_pinned() -> None:
     assert pinned("requirements-scale.txt") >= ONLY_AT_SCALE
     imported = {module.partition(".")[0] for path in PYTHON for module in python_imports(path)}
     assert pinned("requirements-hf.txt") == {name.replace("_", "-") for name in HUGGING_FACE}
+    assert pinned("requirements-web.txt") >= FOR_PAGES
     assert "anywidget" in pinned("requirements-dev.txt")
     imported -= ONLY_AT_SCALE | HUGGING_FACE | ONLY_IN_NOTEBOOKS
     carriers = packages_distributions()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from model.adapters.requests.request import METHODS, Decode
+from model.bundle.weights import CHECKPOINTS
 from model.commands import arguments
 from model.commands.arguments import Command
 from model.recipe import read_recipe, run_recipe
@@ -266,6 +268,31 @@ class Distil(Command):
         with exiting():
             for _ in printed(distil(teaching, args.train, args.out, args.jobs)):
                 pass
+
+
+class ExportWeb(Command):
+    """Export a model to a page that runs it without a server: graphs, weights, tokenizer, card.
+
+        python -m model export-web en-zh --into site/model
+
+    The model is a bundle's folder, or the name of one that ships with Headlight. The graphs are
+    made from the same code that serves it (docs/site.md). Needs the packages of
+    requirements-web.txt.
+    """
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("bundle", type=Path, help="a bundle, or the name of a shipped one")
+        parser.add_argument("--into", type=Path, required=True, metavar="FOLDER")
+
+    def run(self, args: argparse.Namespace) -> None:
+        try:
+            export = import_module("model.web.export")  # imports optional packages
+        except ModuleNotFoundError as error:
+            sys.exit(f"{error}; run: pip install -r requirements-web.txt")
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # of packages that it does not use
+        shipped = CHECKPOINTS / args.bundle
+        for file in export.export_for_web(shipped if shipped.is_dir() else args.bundle, args.into):
+            print(f"{file} ({file.stat().st_size:,} bytes)", file=sys.stderr, flush=True)
 
 
 class ImportModels(Command):
