@@ -119,7 +119,7 @@ def _read_from(exported: onnx.GraphProto, stored: list[StoredTensor]) -> None:
     by_bytes = {
         (tensor.values.shape, tensor.values.tobytes()): tensor for tensor in reversed(stored)
     }
-    nodes = []
+    nodes: list[onnx.NodeProto] = []
     for initializer in exported.initializer:
         values = numpy_helper.to_array(initializer)
         tensor = by_bytes.get((values.shape, values.tobytes()))

@@ -33,7 +33,7 @@ class OnnxModel:
     ) -> dict[str, Array]:
         """Return all outputs by name, with the batch axis."""
         described, given = self.graphs[graph], changes or {}
-        feeds = {
+        feeds: dict[str, Array] = {
             text["name"]: texts[text["name"]].astype(TYPES[text["dtype"]])
             for text in described["texts"]
         }

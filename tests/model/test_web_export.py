@@ -247,7 +247,7 @@ def test_variants(
     variant: dict[str, object], tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
 ) -> None:
     torch.manual_seed(1)
-    other = ModelConfig(**{**config.to_json(), **variant})  # type: ignore[arg-type]
+    other = ModelConfig(**{**config.to_json(), **variant})
     save_bundle(tmp_path / "it", Transformer(other).state_dict(), other, tokenizer, "Variant")
     list(export_for_web(tmp_path / "it", tmp_path / "web"))
     adapter, graphs = load(tmp_path / "it", "cpu"), OnnxModel(tmp_path / "web")
