@@ -223,7 +223,7 @@ function tabs({ store, t, figure }) {
     const purpose = el("p", { id: `views-${id}`, className: "purpose" }, el("b", {}, name(t)), " ", el("span", {}, about(t)));
     const shut = views.filter((view) => !offer.includes(view)).map((view) => closed(view, offer));
     const choice = el("div", { className: "choice" }, radios("choice-view", names, open), shut);
-    return el("div", { key: id, className: "group", role: "group", "aria-labelledby": `views-${id}` }, purpose, choice);
+    return el("div", { key: id, className: "group", role: "group", title: `${name(t)}: ${about(t)}`, "aria-labelledby": `views-${id}` }, purpose, choice);
   }
 
   place.addEventListener("change", ({ target }) => store.go({ view: /** @type {HTMLInputElement} */ (target).value }));

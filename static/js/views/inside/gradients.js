@@ -90,8 +90,11 @@ export function slopes(context) {
     const all = current();
     const { link, live } = store.get();
     element.hidden = !all && !live;
-    if (!all) return;
     const of = contrastTokens();
+    // At once, whose gradient it is; the numbers follow with the next reply.
+    render(colours, meaning(context, of, link.options.contrast));
+    pair.setAttribute("aria-busy", String(!all));
+    if (!all) return;
     const { width, height } = context.room();
     const theme = context.theme();
     const across = width >= PAIR ? 2 : 1;
@@ -122,7 +125,6 @@ export function slopes(context) {
       });
     });
     render(findingLine, slopeFinding(context, all, best, of));
-    render(colours, meaning(context, of, link.options.contrast));
     const last = link.layer === blockAt(store.get()).rows.length - 1;
     note.textContent = prose(of ? contrastRemarks(t, last) : remarks(t, last));
     light();
