@@ -8,7 +8,7 @@ from tests.lab.by_hand import Lab
 
 def test_why_scores_are_divided(lab: Lab) -> None:
     lab.open("?lang=en")
-    lab.page.get_by_label("Example").select_option("Why divide by √d_k?")
+    lab.page.get_by_label("Example").select_option("Why divide by √dₖ?")
     says = lab.page.locator("[data-formula=why] .finding")
     found = scaling(6, 0)
     dot, scaled = found["dot"], found["scaled"]

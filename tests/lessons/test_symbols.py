@@ -1,11 +1,17 @@
-"""Symbols of formulas: their terms, and the parts of figures that they name."""
+"""Symbols of formulas: their terms, the parts of figures that they name, and how they are set."""
 
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
 from xml.etree import ElementTree as ET
 
 from app.lessons.formulas import SYMBOLS, formula
-from app.lessons.library import lessons
+from app.lessons.library import lessons, plan
 from app.lessons.markdown import meaning
-from tests.lessons.reading import MATH, PAGES, html
+from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
+from tests.pages.test_catalog import said
+from tests.servers import ROOT
 
 
 def test_symbols_are_in_the_glossary() -> None:
@@ -43,3 +49,27 @@ def test_words_in_formulas_are_words() -> None:
     made = formula(r"\mathrm{Additive}(x)", display=False)
     assert "<mi>Additive</mi>" in made.mathml
     assert "A" not in made.symbols
+
+
+# A symbol with its index as one types it, such as d_k; the name attn_weights is none.
+TYPED = re.compile(r"(?<![A-Za-z0-9_])[A-Za-zα-ωΠ]_\w")
+# The same in a script, where a reader sees it: under a root, or as a label.
+TYPED_IN_SCRIPT = re.compile(r'√[a-z]_|label: "\w_')
+
+
+def seen_by_readers() -> Iterator[str]:
+    """Yield the texts of lessons and plans, without their formulas, of the page and its terms."""
+    documents = [lesson.document(lang) for lesson, lang in PAGES]
+    for document in (*documents, *(plan(lang) for lang in LANGS)):
+        yield unescape(TAG.sub("", MATH.sub(" ", html(document))))
+    yield from said()
+    yield from (str(message.string) for message in messages(read("zh/LC_MESSAGES/messages.po")))
+    for entry in json.loads((ROOT / "static/glossary.json").read_text("utf-8")).values():
+        yield from (text for meant in entry.values() for text in meant.values())
+
+
+def test_no_symbol_is_left_as_it_is_typed() -> None:
+    for text in seen_by_readers():
+        assert not TYPED.search(text), TYPED.search(text)
+    for path in (ROOT / "static/js").rglob("*.js"):
+        assert not (found := TYPED_IN_SCRIPT.search(path.read_text("utf-8"))), (path, found)

@@ -63,7 +63,7 @@ export const PRESETS = {
   },
   heads: {
     name: (t) => t("Two heads on 3 × 3"),
-    about: (t) => t("The columns of W_Q, W_K and W_V are split: three for each head. W_O maps the two results back to " +
+    about: (t) => t("The columns of the three projections are split: three for each head. The output matrix maps the two results back to " +
       "three features."),
     lab: { ...PLAIN, heads: 2, matrices: { ...TWO_HEADS, w_o: W_O } },
   },
@@ -110,7 +110,7 @@ export const PRESETS = {
   },
   ffn: {
     name: (t) => t("A layer: residual, norm, FFN 3 → 6 → 3"),
-    about: (t) => t("W_1 gives each feature and its negative; after the ReLU, W_2 combines them again: this FFN " +
+    about: (t) => t("The first matrix gives each feature and its negative; after the ReLU, the second combines them again: this FFN " +
       "returns its input."),
     lab: { ...PLAIN, norm: "post", matrices: { ...PLAIN.matrices, x: TWO_HEADS.x, w_1: W_1, w_2: W_2, ...ZEROS } },
   },

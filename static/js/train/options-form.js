@@ -67,7 +67,7 @@ const menus = (t) => ({
     rotary: t("rotary"),
     none: t("none"),
   },
-  scoring: { "scaled-dot": "q · k / √d_k", dot: "q · k", additive: "w · tanh(q + k)", "additive-bias": "w · tanh(q + k + b)" },
+  scoring: { "scaled-dot": "q · k / √dₖ", dot: "q · k", additive: "w · tanh(q + k)", "additive-bias": "w · tanh(q + k + b)" },
   mask: {
     padding: t("no mask"),
     causal: t("causal"),
@@ -93,7 +93,7 @@ const labels = (t) => ({
   seed: t("Seed"),
   encoder_layers: t("Encoder layers"),
   decoder_layers: t("Decoder layers"),
-  d_model: "d_model",
+  d_model: t("Features"),
   batch: t("Tokens per step"),
   dropout: t("Dropout"),
 });

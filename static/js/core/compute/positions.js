@@ -164,8 +164,8 @@ export function positionSentence(t, { base, site, product }) {
       : t("Sinusoidal positions: a fixed pattern of waves, added to what every layer reads, and not to the embedding.");
   if (site === "qk")
     return base === "learned"
-      ? t("Learned positions: one row for each position, added in every layer to what W_q and W_k multiply. Values and embeddings have none.")
-      : t("Sinusoidal positions: a fixed pattern of waves, added in every layer to what W_q and W_k multiply. Values and embeddings have none.");
+      ? t("Learned positions: one row for each position, added in every layer to the input of queries and keys. Values and embeddings have none.")
+      : t("Sinusoidal positions: a fixed pattern of waves, added in every layer to the input of queries and keys. Values and embeddings have none.");
   if (site === "turn")
     return t("Rotary positions: in self-attention each pair of channels of q and k is rotated by the position times " +
       "the frequency of the pair. Nothing is added to the embedding.");

@@ -33,7 +33,7 @@ import { PRESETS, preset } from "../presets.js";
 
 /** @param {Translate} t @returns {Record<string, {label: string, values: Record<string, string>}>} */
 const menus = (t) => ({
-  scoring: { label: t("Scoring"), values: { scaled: "q · k / √d_k", dot: "q · k", additive: "w · tanh(q + k)" } },
+  scoring: { label: t("Scoring"), values: { scaled: "q · k / √dₖ", dot: "q · k", additive: "w · tanh(q + k)" } },
   mask: { label: t("Mask"), values: { none: t("no mask"), causal: t("causal"), window: t("window"), "causal-window": t("causal window") } },
   relative: { label: t("Positions"), values: { none: t("no positions"), sinusoidal: t("sinusoidal, added to X"), add: t("relative, added"), multiply: t("relative, as a factor") } },
   norm: { label: t("Residual and norm"), values: { none: t("neither"), residual: t("residual"), post: t("post-norm"), pre: t("pre-norm") } },

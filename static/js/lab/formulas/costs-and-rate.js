@@ -96,8 +96,8 @@ export const RATE = {
     [raised("step", plain("−0.5")), ","],
     ["step", "·", raised("warmup", plain("−1.5")), plain(")")],
   ],
-  fields: () => [
-    { name: "model", label: "d_model", symbol: "d_model", value: 512, limits: [1, 1e6] },
+  fields: (t) => [
+    { name: "model", label: t("d, features"), symbol: "d_model", value: 512, limits: [1, 1e6] },
     { name: "warmup", label: "warmup", value: 4000, limits: [1, 1e6], stops: [1, 10, 100, 500, 1000, 2000, 4000, 8000, 16000] },
   ],
   mount({ page, root }) {

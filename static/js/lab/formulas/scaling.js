@@ -19,10 +19,10 @@ const HEADROOM = 1.1;
 
 /** @type {import("./formula.js").TriedFormula} */
 export const SCALING = {
-  title: (t) => t("Why divide by √d_k?"),
+  title: (t) => t("Why divide by √dₖ?"),
   written: [["S", "=", fraction(["Q", { base: "K", power: "T" }], root("d_k"))]],
   fields: (t) => [
-    { name: "dk", label: "d_k", symbol: "d_k", value: 6, limits: [0, 9], valueText: (exponent) => String(2 ** exponent) },
+    { name: "dk", label: "dₖ", symbol: "d_k", value: 6, limits: [0, 9], valueText: (exponent) => String(2 ** exponent) },
     { name: "keys", label: t("Number of keys"), symbol: "K", value: 6, limits: [2, 32] },
     { name: "seed", label: t("Random seed"), value: 0, limits: [0, SEEDS - 1] },
   ],
@@ -68,7 +68,7 @@ function mountScaling({ page, api, root, type }) {
 
   /** @param {ScalingReply} dot @param {ScalingReply} scaled @param {number} index @param {Record<string, string | number>} numbers */
   const sentence = (dot, scaled, index, numbers) =>
-    t("At d_k = {d} the products have a standard deviation of {spread}, and one key gets {most} of the weight on average; the softmax’s gradient is {gradient}. Divided by √{d} = {root} it is {scaledSpread}, {scaledMost} and {scaledGradient}.", {
+    t("At dₖ = {d} the products have a standard deviation of {spread}, and one key gets {most} of the weight on average; the softmax’s gradient is {gradient}. Divided by √{d} = {root} it is {scaledSpread}, {scaledMost} and {scaledGradient}.", {
       ...numbers,
       spread: two(dot.spread[index]),
       most: two(dot.largest[index]),
@@ -85,7 +85,7 @@ function mountScaling({ page, api, root, type }) {
    * @param {number} index
    */
   function example(dot, scaled, index) {
-    const rows = ["q · k", "q · k / √d_k"];
+    const rows = ["q · k", "q · k / √dₖ"];
     const cols = dot.scores[index].map((_, key) => String(key + 1));
     const [scores, weights] = [[dot.scores[index], scaled.scores[index]], [dot.weights[index], scaled.weights[index]]];
     return el(
@@ -105,10 +105,10 @@ function mountScaling({ page, api, root, type }) {
         {
           curves: [
             { name: "q · k", values: /** @type {number[]} */ (dot[quantity]), colour: colours.k, dash: "5 3" },
-            { name: "/ √d_k", values: /** @type {number[]} */ (scaled[quantity]), colour: colours.q },
+            { name: "/ √dₖ", values: /** @type {number[]} */ (scaled[quantity]), colour: colours.q },
           ],
           range: [0, HEADROOM * Math.max(.../** @type {number[]} */ (dot[quantity]), .../** @type {number[]} */ (scaled[quantity]))],
-          titles: { x: "d_k", y },
+          titles: { x: "dₖ", y },
           places: d_k.map(String),
           width: WIDTH,
           height: HEIGHT,

@@ -93,7 +93,7 @@ function mount(context, root) {
   ]);
   const fields = [
     field(context, "length", t("Length"), () => size(store.get())?.length),
-    field(context, "width", "d_model", () => size(store.get())?.d_model),
+    field(context, "width", t("Width"), () => size(store.get())?.d_model),
   ];
   const bad = h("p", { className: "bad", role: "alert", hidden: true });
   const sizes = h("div", { className: "options" }, ...fields.map((sizeField) => sizeField.element), measure);
@@ -231,6 +231,6 @@ function limit({ t }, problem) {
   if (problem.kind !== "out-of-range" || !range) return wording(t, problem);
   const values = { low: range[1], high: range[2] };
   return problem.field === "d_model"
-    ? t("d_model must be from {low} to {high}.", values)
+    ? t("The width must be from {low} to {high}.", values)
     : t("The length must be from {low} to {high}.", values);
 }

@@ -109,7 +109,7 @@ function ofTransformers(t, { query, sums, turns, scoring, pre }) {
 
 /** Where positions act if they are not part of x. @param {Scene} scene */
 function unplaced({ t, named }) {
-  if (named.placed) return t("No position is added here: this model adds it to what W_q and W_k multiply.");
+  if (named.placed) return t("No position is added here: this model adds it to the input of queries and keys.");
   if (named.turns) return t("No position is added here: this model rotates q and k by it.");
   if (named.scoring?.pi) return t("No position is added here: in this model the distance of two tokens acts on their score.");
   return t("No position is added, here or later: this model does not know where a token is.");
@@ -164,7 +164,7 @@ export function project(scene) {
         message: t("q is computed from {query}, k and v from {key}: {width} channels each."),
         values: { query, key, width: q.model.length },
       },
-      ...(named.placed ? [{ message: t("In every layer, positions are added to what W_q and W_k multiply; v is computed " +
+      ...(named.placed ? [{ message: t("In every layer, positions are added to the input of queries and keys; v is computed " +
         "without them.") }] : []),
       ...(named.sharing > 1 ? [{ message: t("Grouped heads: query heads {first}–{last} share key head {group} with its k and v."), values: shared(named, cell.head) }] : []),
       ...(named.perHead ? [{ message: t("q and k are shown before the norm of their channels, which is the next stage and is " +
