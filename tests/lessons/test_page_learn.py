@@ -134,7 +134,7 @@ def test_a_formula_is_tried_in_a_lesson_and_the_map_follows_a_word(lesson: Reade
     symbol = figure.locator('.written [data-symbol="warmup"]')
     figure.get_by_role("textbox", name="warmup").focus()
     expect(symbol).to_have_attribute("data-lit", "")
-    figure.get_by_role("textbox", name="d, features").focus()
+    figure.get_by_role("textbox", name="Features").focus()
     expect(symbol).not_to_have_attribute("data-lit", "")
     # The map follows a word.
     lesson.open("/learn/encoder-decoder")

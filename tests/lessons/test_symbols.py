@@ -10,7 +10,7 @@ from app.lessons.formulas import SYMBOLS, formula
 from app.lessons.library import lessons, plan
 from app.lessons.markdown import meaning
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
-from tests.pages.test_catalog import said
+from tests.pages.test_catalog import messages, read, said
 from tests.servers import ROOT
 
 

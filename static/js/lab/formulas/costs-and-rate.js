@@ -97,7 +97,7 @@ export const RATE = {
     ["step", "·", raised("warmup", plain("−1.5")), plain(")")],
   ],
   fields: (t) => [
-    { name: "model", label: t("d, features"), symbol: "d_model", value: 512, limits: [1, 1e6] },
+    { name: "model", label: t("Features"), symbol: "d_model", value: 512, limits: [1, 1e6] },
     { name: "warmup", label: "warmup", value: 4000, limits: [1, 1e6], stops: [1, 10, 100, 500, 1000, 2000, 4000, 8000, 16000] },
   ],
   mount({ page, root }) {
