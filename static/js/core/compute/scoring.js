@@ -1,7 +1,7 @@
 /**
  * The score of a query and a key, by the model's scoring:
  *
- *     scaled-dot     q_i · k_j / √d_k               (Vaswani et al. 2017, equation 1)
+ *     scaled-dot     q_i · k_j / √dₖ               (Vaswani et al. 2017, equation 1)
  *     dot            q_i · k_j                      (Luong et al. 2015, equation 8)
  *     additive       w · tanh(q_i + k_j)            (Bahdanau et al. 2015, appendix A.1.2)
  *     additive-bias  w · tanh(q_i + k_j + b)
@@ -35,7 +35,7 @@ import { row, sum } from "../../lib/vectors.js";
  * @typedef {object} Scored  a query and a key
  * @property {Float64Array} terms  one per channel
  * @property {number} sum  of the terms
- * @property {number} root  √d_k, or 1 if the score is not scaled
+ * @property {number} root  √dₖ, or 1 if the score is not scaled
  * @property {number} raw  the score before the soft cap and the position term
  * @property {number} plain  the score before its position term
  * @property {number | null} pi  the position term
@@ -117,7 +117,7 @@ export function scorer(scoring, find, head) {
   };
 }
 
-/** q · k / √d_k, without learned parameters. */
+/** q · k / √dₖ, without learned parameters. */
 export const scaledDot = scorer({ kind: "scaled-dot", placed: "", w: null, b: null, pi: null }, () => { throw new Error("learns nothing"); }, 0);
 
 /**

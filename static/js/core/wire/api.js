@@ -180,7 +180,7 @@ function runs({ read, send, lines }) {
     lab: async (matrices, signal) => json(await send("/api/lab", matrices, "application/json", signal)),
 
     /**
-     * Why scores are divided by √d_k.
+     * Why scores are divided by √dₖ.
      * @param {number} keys
      * @param {number} seed
      * @param {AbortSignal} [signal]

@@ -2038,7 +2038,7 @@ export interface components {
       /** @description Mean Frobenius norm of the softmax's Jacobian, ∂ weights / ∂ scores. */
       gradient: number[];
     };
-    /** @description The same random queries and keys, scored without and with 1/√d_k. */
+    /** @description The same random queries and keys, scored without and with 1/√dₖ. */
     ScalingsReply: {
       d_k: number[];
       dot: components["schemas"]["ScalingReply"];

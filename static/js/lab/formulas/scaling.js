@@ -1,4 +1,4 @@
-/** Why scores are divided by √d_k: scores, weights and gradients of random vectors against d_k. */
+/** Why scores are divided by √dₖ: scores, weights and gradients of random vectors against d_k. */
 
 import { fraction, root } from "../../core/compute/formula.js";
 import { Problem } from "../../core/wire/problem.js";

@@ -30,7 +30,7 @@ export function score(scene) {
 
 /** @typedef {Pick<Stage, "prose" | "formulas" | "bands" | "tables">} Part */
 
-/** q · k, with or without division by √d_k. @param {Scene} scene @returns {Part} */
+/** q · k, with or without division by √dₖ. @param {Scene} scene @returns {Part} */
 function products({ t, sheet, query, key }) {
   const { q, k, kind, products, dot, raw: value, root: scale, by, pi, cap, unknown } = sheet.score;
   const [first, second] = bySize(products);
