@@ -13,7 +13,7 @@ def test_why_scores_are_divided(lab: Lab) -> None:
     found = scaling(6, 0)
     dot, scaled = found["dot"], found["scaled"]
     expect(says).to_contain_text(
-        f"At d_k = 64 the products have a standard deviation of {dot.spread[6]:.2f}"
+        f"At dₖ = 64 the products have a standard deviation of {dot.spread[6]:.2f}"
     )
     assert lab.page.locator("[data-formula=why] svg").count() == 3
     slider = lab.page.locator("[name=dk]")

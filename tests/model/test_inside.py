@@ -86,7 +86,7 @@ def test_it_is_only_there_when_it_is_named(model: EncoderDecoder) -> None:
     inside = model.trace(SENTENCE, select=["inside.*"])
     cheap = [name for name in model.selectable if name not in ATTRIBUTIONS]
     assert list(inside) == [name for name in cheap if name.startswith("inside.")]
-    assert len(list(inside)) == 4 + 8 + 6
+    assert len(list(inside)) == 4 + 8 + 6 + 2
     with pytest.raises(InputError, match="names no tensor"):
         model.trace(SENTENCE, select=["*.lens.*"])
 

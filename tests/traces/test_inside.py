@@ -22,8 +22,9 @@ async def test_both_forms_carry_it_with_the_words_of_its_ids(client: httpx.Async
         told = said["tensors"][name]
         assert told["shape"] == list(array.shape)
         np.testing.assert_allclose(np.array(told["data"], dtype=float), array, atol=1e-6)
-    ids = np.array(said["tensors"]["inside.lens.candidates"]["data"])
-    assert set(said["pieces"]) == {str(id_) for id_ in ids.flat}
+    tensors = (f"inside.{name}.candidates" for name in ("lens", "nearest"))
+    ids = [np.array(said["tensors"][name]["data"]).ravel() for name in tensors]
+    assert set(said["pieces"]) == {str(id_) for id_ in np.concatenate(ids)}
     assert reply.document["pieces"] == said["pieces"]
     written = [token["id"] for token in said["output"]["tokens"]]
     rows = [reply.arrays[f"inside.logit.{part}"].reshape(-1, len(written)) for part in PARTS]

@@ -23,7 +23,7 @@ from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.hypotheses import Hypothesis
 from model.device import choose_device
-from model.explain import contrast, score_terms
+from model.explain import contrast, nearest, score_terms
 from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
 from model.explain.logit_lens import needed as inside_needed
@@ -116,7 +116,13 @@ class EncoderDecoder(Adapter):
         inside = inside_names(self.stream, self.names)
         self._parts = parts(self.stream, self.names)
         relevances = relevance_names(self.info.places)
-        self.selectable = [*self.names, *inside, *relevances, *attribution_names()]
+        self.selectable = [
+            *self.names,
+            *inside,
+            *relevances,
+            *attribution_names(),
+            *nearest.NAMES,
+        ]
         if self.learning:
             self.learning.check(self.info.attentions)
         self.rows = Rows(
@@ -276,6 +282,7 @@ class EncoderDecoder(Adapter):
     def _trace(self, run: Passed) -> Trace:
         request, recorded = run.row.request, run.recorder.tensors
         scores = score_terms.look(self.scores, run.recorder, self.device)
+        nearest.look(self.model.embedding.weight, run.recorder, SOURCE, run.texts[SOURCE])
         selected = self._selected(request)
         tensors = {name: recorded[name] for name in selected if name in recorded}
         output = scored(

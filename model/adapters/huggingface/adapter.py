@@ -398,6 +398,7 @@ class HuggingFace(Adapter):
     def _trace(self, row: RequestRow, recorder: Recorder, output: Output | None = None) -> Trace:
         request, recorded = row.request, recorder.tensors
         scores = score_terms.look(self.inside.scores, recorder, self.device)
+        self.inside.look_at_embeddings(recorder, row.texts)
         tensors: dict[str, NamedTensor] = {name: recorded[name] for name in self._selected(request)}
         written = (output.tokens,) if output and len(row.texts) > 1 else ()
         return Trace(

@@ -41,13 +41,14 @@ from model.adapters.huggingface.stream_modules import (
     norm_of,
 )
 from model.adapters.requests.model_info import ModelInfo
-from model.explain import contrast, logit_lens, score_terms
+from model.explain import contrast, logit_lens, nearest, score_terms
 from model.explain.attribution import SourceRun, attribute
 from model.explain.attribution import names as attribution_names
 from model.explain.relevance import names as relevance_names
 from model.explain.relevance import relevance
 from model.explain.score_terms import Scores, Side
 from model.explain.stream import Norm, Reader, Stack, Stream, Sublayer
+from model.text.tokens import Token
 from model.trace.attentions import SELF, AttentionInfo
 from model.trace.tensor_names import ATTRIBUTIONS
 from model.trace.tensor_tap import SOURCE, TARGET, Recorder, Tap
@@ -276,6 +277,7 @@ def _offset(pi: Parameter, head: int, query: int, key: int) -> float:
 
 
 EMBEDDING = f"{SOURCE}.embedding"
+WITH_FEATURES = 2  # dims of a table with a row for each token
 
 
 class InsideTensors:
@@ -286,6 +288,7 @@ class InsideTensors:
         self.forward = forward
         self.stream: Stream | None = None
         self.places = [attention.place for attention in layout.attentions]
+        self.table = _table(model)
         self.traced = writes and layout.route == "recorded"
         with torch.inference_mode():
             stacks = list(anatomies(model, layout))
@@ -337,6 +340,8 @@ class InsideTensors:
             names |= relevance_names(self.places)
         if "attribution" in info.capabilities:
             names |= attribution_names()
+        if self.table is not None:
+            names |= nearest.NAMES
         return names
 
     def contrasts(
@@ -373,6 +378,12 @@ class InsideTensors:
                 words = words.to(self.model.device)
                 attribute(SourceRun(alone, lambda logits: logits, width, recorder, ids, words))
 
+    def look_at_embeddings(self, recorder: Recorder, texts: Mapping[str, Sequence[Token]]) -> None:
+        """Add the tokens that are nearest to those of the first text, if selected."""
+        if self.table is not None:
+            text, tokens = next(iter(texts.items()))
+            nearest.look(self.table, recorder, text, tokens)
+
     def _alone(self, row: RequestRow) -> Callable[[int, Tap], Tensor]:
         """Return a function that runs copies of a row, padded as it is; it returns logits."""
 
@@ -389,6 +400,13 @@ class InsideTensors:
             return self.forward.decode(read, *given(TARGET, count), tap)
 
         return run
+
+
+def _table(model: Any) -> Tensor | None:
+    """Return the embedding table (V, D) of the first text, if the model has a plain one."""
+    table = getattr(model.get_input_embeddings(), "weight", None)
+    plain = isinstance(table, Tensor) and table.ndim == WITH_FEATURES and table.is_floating_point()
+    return table if plain else None
 
 
 def _positions(model: Any, learned: bool) -> str:
