@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { layerCosts, learningRate, milestones } from "../../static/js/lab/formulas/costs-and-rate.js";
+import { allSteps, byteText, cacheBytes, cachedStep, uncachedStep, weightBytes } from "../../static/js/lab/formulas/key-value-cache.js";
+import { atWeight, descend } from "../../static/js/lab/formulas/one-weight.js";
 import { encoding } from "../../static/js/core/compute/positions.js";
 
 test("costs of the paper's table", () => {
@@ -29,4 +31,39 @@ test("PE(1, 8) of the paper's formula", () => {
   const expected = [0.8414709848, 0.5403023059, 0.0998334166, 0.9950041653, 0.0099998333, 0.9999500004, 0.0009999998, 0.9999995];
   encoding(1, 8).forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, String(value)));
   assert.deepEqual(encoding(0, 3), [0, 1, 0]);
+});
+
+test("what the next token costs, counted one by one", () => {
+  const sizes = { length: 7, layers: 2, features: 4, heads: 2, bytes: 4 };
+  const weights = 4 * 4 * 4 + 4 * 16 + 16 * 4; // W_Q, W_K, W_V, W_O and the network, of a layer
+  const pair = 4 + 4; // a product with the key, and one with the value
+  const total = { cached: 0, uncached: 0 };
+  const last = { cached: 0, uncached: 0 };
+  for (let read = 1; read <= sizes.length; read++) {
+    last.cached = 2 * (weights + read * pair);
+    last.uncached = 0;
+    for (let row = 1; row <= read; row++) last.uncached += 2 * (weights + row * pair);
+    total.cached += last.cached;
+    total.uncached += last.uncached;
+  }
+  assert.equal(cachedStep(sizes).multiplications, last.cached);
+  assert.equal(uncachedStep(sizes).multiplications, last.uncached);
+  assert.deepEqual(allSteps(sizes), total);
+  assert.equal(cacheBytes(sizes), 2 * 7 * 2 * 4 * 4); // a key and a value, tokens, layers, features
+  assert.equal(weightBytes(sizes), 2 * 2 * 7 * 7 * 4);
+  assert.equal(cachedStep({ ...sizes, length: 6 * 4 }).pairShare, 0.5);
+  assert.deepEqual([byteText(999), byteText(79_872), byteText(9.6e9)], ["999 bytes", "79.9 kB", "9.6 GB"]);
+});
+
+test("a weight moves against the gradient of its loss", () => {
+  for (const w of [-3, 0, 0.7]) {
+    const step = 1e-6;
+    const slope = (-Math.log(1 / (1 + Math.exp(-w - step))) + Math.log(1 / (1 + Math.exp(-w + step)))) / (2 * step);
+    assert.ok(Math.abs(atWeight(w).gradient - slope) < 1e-8);
+  }
+  const path = descend(0, 1, 2);
+  assert.deepEqual(path[0], { w: 0, attention: 0.5, loss: Math.LN2, gradient: -0.5 });
+  assert.equal(path[1].w, 0.5);
+  assert.equal(path[2].w, 0.5 + 1 - path[1].attention);
+  assert.ok(path[2].loss < path[1].loss);
 });

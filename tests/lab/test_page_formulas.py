@@ -45,6 +45,8 @@ def test_formulas_stand_among_the_examples_for_numbers_of_ones_own(lab: Lab) -> 
         "why": "[data-formula=why]",
         "encoding": "[data-formula=encoding]",
         "warm-up": "[data-formula=warm-up]",
+        "cache": "[data-formula=cache]",
+        "one-weight": "[data-formula=one-weight]",
         "layer-costs": "[data-formula=layer-costs]",
     }
     for name, place in own.items():
@@ -84,3 +86,13 @@ def test_formulas_stand_among_the_examples_for_numbers_of_ones_own(lab: Lab) -> 
     lab.page.locator("[name=n]").fill("x")
     expect(lab.page.locator("[name=n]")).to_have_attribute("aria-invalid", "true")
     expect(first).to_have_text("Self-attentionn² · d1,280,00011")
+    example.select_option("cache")
+    lab.page.locator("[name=length]").last.fill("13")
+    cells = lab.page.locator("[data-formula=cache] tbody tr").first.locator("td")
+    expect(cells).to_have_text(["1", "13"])
+    example.select_option("one-weight")
+    rows = lab.page.locator("[data-formula=one-weight] tbody tr")
+    expect(rows.nth(1)).to_have_text("10.500.620.47−0.38")
+    lab.page.locator("[name=steps]").fill("9")
+    expect(rows).to_have_count(6)
+    expect(rows.last.locator("th")).to_have_text("9")

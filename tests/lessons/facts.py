@@ -14,6 +14,7 @@ from model.bundle.measurements import ZOO as RESULTS
 from model.bundle.measurements import load_learning
 from model.bundle.weights import CHECKPOINTS, CONFIG
 from tests.lessons.conftest import Models
+from tests.lessons.counting import multiplications
 
 Facts = Mapping[str, str]
 
@@ -175,6 +176,26 @@ def words(models: Models) -> Facts:
     }
 
 
+def speed_and_memory(models: Models) -> Facts:
+    model = models(None)
+    trace = model.trace(BOOK, select=["decoder.*.self.k", "decoder.*.self.v"])
+    steps = len(trace.output.tokens)
+    kept = sum(one.value.nbytes for one in trace.tensors.values())
+    with_cache, without = (multiplications(model, BOOK, cached=cached) for cached in (True, False))
+    return {
+        "output": trace.output.text,
+        "steps": str(steps),
+        "passed": str(sum(range(steps + 1))),
+        "cached": f"{with_cache / 1e6:.0f}",
+        "uncached": f"{without / 1e6:.0f}",
+        "times": f"{without / with_cache:.1f}",
+        "features": str(model.info.d_model),
+        "kept": f"{kept / 1000:.1f}",
+        "kept_bytes": f"{kept:,}",
+        "even": str(6 * model.info.d_model),
+    }
+
+
 def training(models: Models) -> Facts:
     plain, smoothed = (
         models(name).trace("d a c b", select=CHANCES).tensors[CHANCES[0]].value[0][0]
@@ -230,6 +251,7 @@ FACTS: Mapping[str, Callable[[Models], Facts]] = {
     "encoder-decoder": encoder_decoder,
     "block": block,
     "words": words,
+    "speed-and-memory": speed_and_memory,
     "training": training,
     "explanation": explanation,
 }

@@ -93,6 +93,32 @@ def words(lesson: Lesson) -> list[str]:
     return [two(-log(0.5)), "0.5", "0.6"]  # the last: the paper's length penalty
 
 
+def decoder_costs(tokens: int, pairs: int, layers: int = 3, d: int = 256) -> int:
+    """Return the multiplications of a decoder's layers without cross-attention."""
+    return layers * (4 * d * d * tokens + 2 * d * 4 * d * tokens + 2 * d * pairs)
+
+
+def speed_and_memory(lesson: Lesson) -> list[str]:
+    layers, d, heads, n, even = 3, 256, 8, 13, 6 * 256
+    assert decoder_costs(1, even) == 2 * decoder_costs(1, 0)
+    so_far = [sum(range(read + 1)) for read in range(n + 1)]  # pairs, without those that are masked
+    kept = {tokens: 2 * layers * d * 4 * tokens for tokens in (n, 100, even, 10000)}
+    drawn = {tokens: layers * heads * tokens**2 * 4 for tokens in (100, even, 10000)}
+    large = 2 * 32 * 4096 * 2  # bytes for a token
+    assert large * 100_000 > 2 * 32 * 12 * 4096**2  # more than the layers' weights
+    return [
+        *(f"{decoder_costs(1, n):,}", f"{decoder_costs(n, so_far[n]):,}"),
+        f"{decoder_costs(sum(range(n + 1)), sum(so_far)):,}",
+        *(str(n), "100", f"{even:,}", "10,000"),
+        *(f"{kept[n] / 1e3:.1f} kB", f"{kept[100] / 1e3:.0f} kB", f"{kept[even] / 1e6:.2f} MB"),
+        *(f"{kept[10000] / 1e6:.1f} MB", f"{drawn[100] / 1e3:.0f} kB"),
+        *(f"{drawn[even] / 1e6:.0f} MB", f"{drawn[10000] / 1e9:.1f} GB"),
+        *(str(layers * heads), "32", "4,096", f"{large:,}", f"{large * 100_000 / 1e9:.0f} GB"),
+        "100,000",
+        "1,000",
+    ]
+
+
 def training(lesson: Lesson) -> list[str]:
     d, warm_up = 512, 4000
     peak = d**-0.5 * warm_up**-0.5
@@ -119,6 +145,7 @@ STATED: Mapping[str, Stated] = {
     "encoder-decoder": encoder_decoder,
     "block": block,
     "words": words,
+    "speed-and-memory": speed_and_memory,
     "training": training,
     "explanation": explanation,
     "what-a-head-does": what_a_head_does,

@@ -11,6 +11,8 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { COSTS, RATE } from "./costs-and-rate.js";
 import { createFields } from "./fields.js";
+import { CACHE } from "./key-value-cache.js";
+import { ONE_WEIGHT } from "./one-weight.js";
 import { SCALING } from "./scaling.js";
 
 /** @import { Api } from "../../core/wire/api.js" */
@@ -62,7 +64,7 @@ const POSITION = {
 /** @typedef {ReturnType<typeof createFormula>} FormulaFigure */
 
 /** By their name in a link. @type {Record<string, TriedFormula>} */
-export const FORMULAS = { why: SCALING, encoding: POSITION, "warm-up": RATE, "layer-costs": COSTS };
+export const FORMULAS = { why: SCALING, encoding: POSITION, "warm-up": RATE, "layer-costs": COSTS, cache: CACHE, "one-weight": ONE_WEIGHT };
 
 /** Prefix of fields in a link, to separate them from the lab's own keys. */
 const PREFIX = "f_";
