@@ -17,7 +17,11 @@ def multiplications(adapter: Adapter, source: str, *, cached: bool) -> int:
     ids = torch.tensor([[one.id for one in read]])
     with torch.inference_mode():
         reader = Reader(
-            adapter.model, adapter.tokenizer, ids, torch.ones_like(ids, dtype=torch.bool), cached=cached
+            adapter.model,
+            adapter.tokenizer,
+            ids,
+            torch.ones_like(ids, dtype=torch.bool),
+            cached=cached,
         )
         count = 0
         for id_ in written:
