@@ -4,6 +4,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Adapter
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.decode.search import Reader
 
 
@@ -12,22 +13,19 @@ def multiplications(adapter: Adapter, source: str, *, cached: bool) -> int:
 
     What the encoder and the vocabulary take is left out: it is the same in both ways.
     """
-    written = [one.id for one in adapter.trace(source, select=[]).output.tokens]
-    read = adapter.trace(source, select=[]).texts["source"]
-    ids = torch.tensor([[one.id for one in read]])
+    assert isinstance(adapter, EncoderDecoder)
+    trace = adapter.trace(source, select=[])
+    ids = torch.tensor([[token.id for token in trace.texts["source"]]])
+    real = torch.ones_like(ids, dtype=torch.bool)
+    model, tokenizer = adapter.model, adapter.tokenizer
+    flops = 0
     with torch.inference_mode():
-        reader = Reader(
-            adapter.model,
-            adapter.tokenizer,
-            ids,
-            torch.ones_like(ids, dtype=torch.bool),
-            cached=cached,
-        )
-        count = 0
-        for id_ in written:
+        reader = Reader(model, tokenizer, ids, real, cached=cached)
+        for token in trace.output.tokens:
             with FlopCounterMode(display=False) as counter:
                 logprobs = reader.logprobs()
-            assert int(logprobs[0].argmax()) == id_
-            count += counter.get_total_flops() // 2  # of a product and a sum
-            reader.append(torch.tensor([id_]))
-    return count - len(written) * adapter.model.config.vocabulary * adapter.model.config.d_model
+            assert int(logprobs[0].argmax()) == token.id
+            flops += int(counter.get_total_flops())
+            reader.append(torch.tensor([token.id]))
+    vocabulary = len(trace.output.tokens) * model.config.vocabulary * model.config.d_model
+    return flops // 2 - vocabulary  # a multiplication and a sum are two operations

@@ -23,14 +23,8 @@ from tests.lessons.answers import seen, weights, written
 from tests.lessons.conftest import Models
 from tests.lessons.reading import LANGS, NAMES, PAGES, html, prose
 
-FORMULAS = {
-    "why",
-    "encoding",
-    "warm-up",
-    "layer-costs",
-    "cache",
-    "one-weight",
-}  # lab/formulas/formula.js
+# lab/formulas/formula.js
+FORMULAS = {"why", "encoding", "warm-up", "layer-costs", "cache", "one-weight"}
 CHOICES = {"shuffle", "scoring", "mask", "relative", "norm"}  # lab/figure/controls.js
 FAIR = 0.1  # by which the right answer leads, so that a prediction has one
 

@@ -97,14 +97,14 @@ export const CACHE = {
 function curve({ t, theme }, sizes) {
   const points = Math.min(CURVE, sizes.length);
   const lengths = Array.from({ length: points }, (_, i) => Math.max(1, Math.round((sizes.length * (i + 1)) / points)));
-  const at = (/** @type {(sizes: Sizes) => StepCost} */ step) => lengths.map((length) => step({ ...sizes, length }).multiplications);
+  const costs = (/** @type {(sizes: Sizes) => StepCost} */ step) => lengths.map((length) => step({ ...sizes, length }).multiplications);
   const colours = theme();
-  const uncached = at(uncachedStep);
+  const uncached = costs(uncachedStep);
   return plot(
     {
       curves: [
         { name: t("without"), values: uncached, colour: colours.k, dash: "5 3" },
-        { name: t("with the cache"), values: at(cachedStep), colour: colours.q },
+        { name: t("with the cache"), values: costs(cachedStep), colour: colours.q },
       ],
       range: [0, Math.max(...uncached)],
       titles: { x: t("n, tokens"), y: t("Multiplications") },
