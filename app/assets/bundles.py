@@ -181,6 +181,7 @@ PAGES = {
         [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
+    "results": Page([*FRAME, "learn/learn"], [*NARROW, "room/results", "access"], views=[]),
     "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
     "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),

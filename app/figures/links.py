@@ -20,10 +20,32 @@ from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text
 from app.store.documents import is_id
 
 MAX_LINK = 16_000  # characters
+MAX_OPTIONS = 12  # of a question that its author wrote
 SHARE = r"^[a-z0-9]{1,32}$"
 
 # Absent from replies where it does not apply, as in the page's own predictions.
 Optional = Field(exclude_if=lambda value: value is None)
+
+
+class Option(Strict):
+    """A choice of a question that its author wrote."""
+
+    text: Text = Field(min_length=1, max_length=200)
+    note: Text = Field(
+        default="",
+        max_length=300,
+        description="What choosing it stands for, such as a misunderstanding; sent to nobody until "
+        "revealed.",
+    )
+
+
+class Translation(Strict):
+    """A question that its author wrote in a second language."""
+
+    words: Text = Field(min_length=1, max_length=500)
+    options: list[Annotated[Text, Field(min_length=1, max_length=200)]] = Field(
+        default=[], max_length=MAX_OPTIONS
+    )
 
 
 class Asked(Strict):
@@ -44,6 +66,18 @@ class Asked(Strict):
         description="The right number, if no model computes it; sent to nobody until revealed.",
     )
     within: Annotated[Magnitude | None, Optional] = None
+    options: Annotated[list[Option] | None, Optional] = Field(
+        default=None, max_length=MAX_OPTIONS, description="The choices, or what is to be ordered."
+    )
+    right: Annotated[list[Count] | None, Optional] = Field(
+        default=None,
+        max_length=MAX_OPTIONS,
+        description="Numbers of the right options from 0, or their right order; absent: none is. "
+        "Sent to nobody until revealed.",
+    )
+    translations: Annotated[dict[Literal["en", "zh"], Translation] | None, Optional] = Field(
+        default=None, description="The question in the other language, if its author wrote it."
+    )
     scene: Annotated[Name | None, Optional] = Field(
         default=None,
         description="The question of the presented lesson that this is: the page of a student who "

@@ -59,6 +59,12 @@ async def room_page(
     return await rooms.page(request, services, code, screen=screen)
 
 
+@router.get("/teach/results")
+async def results_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show what a class answered: in the browser that opened the room, or from a saved file."""
+    return render(request, services, "results.html")
+
+
 @router.get("/s/{id}")
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]

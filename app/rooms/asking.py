@@ -8,18 +8,14 @@ from typing import Any
 
 import orjson
 
-from app.http.background import off_loop
-from app.http.csv_file import csv_of
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
-from app.rooms.schemas import ROUNDING, Entry, Stage, Truth
+from app.rooms.schemas import ROUNDING, Entry, Stage, Truth, Wording
 from app.rooms.tally import MAX_BYTES, check, tally
 from app.store.documents import dumped
 from model.errors import Excess, InputError
-
-COLUMNS = ("question", "kind", "link", "vote", "member", "nickname", "seconds", "answer")
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,10 @@ async def ask(
     about: dict[str, Any],
     *,
     nicknames: bool = False,
+    wording: Wording | None = None,
 ) -> Room:
     """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
+    noted = {**about, "entry": entry, "wording": wording and wording.model_dump()}
 
     def make(room: Room) -> Room:
         n = room.asked + 1
@@ -53,10 +51,10 @@ async def ask(
 
     hub = await rooms.owned(code, key)
     await hub.refresh()
-    await _note(rooms, hub, hub.room.asked + 1, {**about, "entry": entry})
+    await _note(rooms, hub, hub.room.asked + 1, noted)
     room = await rooms.change(code, key, make)
     if room.asked > hub.room.asked + 1:  # another question came between
-        await _note(rooms, hub, room.asked, {**about, "entry": entry})
+        await _note(rooms, hub, room.asked, noted)
     return room
 
 
@@ -84,7 +82,10 @@ async def proceed(
     )
     assert room.question
     question = room.question
-    truth = truth or _stated(question.ask)
+    truth = truth or stated(question.ask)
+    if truth:
+        hub = await rooms.owned(code, key)
+        await rooms.store(hub, "truths", str(question.n), dumped(truth), document=None)
     results = {
         vote: tally(
             question.entry,
@@ -173,29 +174,6 @@ async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
     return removed
 
 
-async def table(rooms: Rooms, hub: Hub) -> str:
-    """Return all answers as CSV. A member has the same id only within a question.
-
-    There are nicknames where the question asked for them.
-    """
-    notes = await rooms.bus.fields(hub.code, "asked")
-    rows = []
-    for n in range(1, hub.room.asked + 1):
-        about = orjson.loads(notes.get(str(n), b"{}"))
-        for vote_answer in await given(rooms, hub, n):
-            row = [
-                n,
-                about.get("kind"),
-                about.get("link"),
-                vote_answer.vote,
-                vote_answer.id,
-                vote_answer.nickname,
-            ]
-            seconds = round(vote_answer.at - hub.room.created, 1)
-            rows.append([*row, seconds, " ".join(vote_answer.answer)])
-    return await off_loop(csv_of, COLUMNS, rows, size=1_000 * len(rows))
-
-
 def _check(question: Question, values: Sequence[str], nickname: str | None) -> None:
     if not check(question.entry, values):
         detail = f"answer does not fit a question of the kind {question.entry}"
@@ -204,8 +182,10 @@ def _check(question: Question, values: Sequence[str], nickname: str | None) -> N
         raise InputError("unknown-field", "nickname", "nickname is not asked for in this question")
 
 
-def _stated(about: Mapping[str, Any]) -> Truth | None:
-    """Return the right number that a question states itself; None if a model computes it."""
+def stated(about: Mapping[str, Any]) -> Truth | None:
+    """Return the right answer that a question states itself; None if it states none."""
+    if "right" in about:
+        return Truth(right=[str(option) for option in about["right"]])
     if "value" not in about:
         return None
     return Truth(numbers=[about["value"]], within=about.get("within", ROUNDING))

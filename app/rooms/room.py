@@ -9,6 +9,7 @@ Codes of rooms, and the keys that control them.
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -75,13 +76,21 @@ class Room(BaseModel):
             exclude={"key", "driver", "driving", "asked", "created", "removals"}
         )
         if self.question and self.question.stage != "revealed":
-            document["question"]["ask"].pop("value", None)
+            document["question"]["ask"] = unanswered(document["question"]["ask"])
         return RoomReply(**document, handed=self.driving)
 
     @classmethod
     def load(cls, stored: bytes) -> "Room":
         """Return a stored document."""
         return cls.model_validate_json(stored)
+
+
+def unanswered(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a question is about, without what it states of its answer."""
+    kept = {name: value for name, value in about.items() if name not in ("value", "right")}
+    if "options" in kept:
+        kept["options"] = [{"text": option["text"]} for option in kept["options"]]
+    return kept
 
 
 class Counts(BaseModel):

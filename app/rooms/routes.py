@@ -27,6 +27,7 @@ from app.rooms.schemas import (
     RemovalRequest,
     RoomCreated,
     RoomPatch,
+    RoomRecord,
     RoomReply,
     RoomRequest,
     RoomState,
@@ -317,13 +318,24 @@ async def read_answers(
     responses=TABLE | problems(**OWNED),
 )
 async def answers_table(request: Request, services: Opened, code: Code, key: Key) -> Response:
-    """Return all answers to all questions as CSV, without names."""
+    """Return all answers to all questions as CSV: one row for each student and question."""
     headers = {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="answers-{normalised(code)}.csv"',
     }
     content = await answers.table(request, services, code, key)
     return Response(content, headers=headers, media_type=CSV)
+
+
+@router.get(
+    "/{code}/answers.json", summary="Download the whole record", responses=problems(**OWNED)
+)
+async def whole_record(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> RoomRecord:
+    """Return everything: questions in words, both votes, what is right, links that were shown."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.whole_record(request, services, code, key)
 
 
 @router.delete(

@@ -25,7 +25,7 @@ Nickname = Annotated[
     AfterValidator(shown_on_one_line),
     Field(min_length=1, max_length=MAX_NICKNAME, description="What the student wants to be called"),
 ]
-Entry = Literal["choice", "numbers", "shares", "text"]
+Entry = Literal["choice", "numbers", "shares", "text", "order"]
 Stage = Literal["first", "discuss", "second", "closed", "revealed"]
 ROUNDING = 0.005  # a number is right if it agrees to two decimals
 
@@ -76,6 +76,15 @@ class Results(BaseModel):
     )
 
 
+class Wording(Strict):
+    """How a question reads on the teacher's page."""
+
+    words: Text = Field(max_length=2_000)
+    choices: dict[Name, Annotated[Text, Field(max_length=300)]] = Field(
+        default={}, max_length=512, description="The words of each choice or field, by its id."
+    )
+
+
 class QuestionRequest(Strict):
     """A question to the room."""
 
@@ -88,6 +97,9 @@ class QuestionRequest(Strict):
     entry: Entry = Field(description="How it is answered.")
     ask: Asked
     nicknames: bool = Field(default=False, description="Whether students give a nickname.")
+    wording: Wording | None = Field(
+        default=None, description="For the files of answers; sent to nobody."
+    )
 
 
 class StageRequest(Strict):
@@ -256,6 +268,41 @@ class AnswersReply(BaseModel):
 
     n: int
     answers: list[AnswerReply]
+
+
+class MemberAnswer(BaseModel):
+    """What a member answered to a question, in both votes; `member` is an id within it only."""
+
+    member: str
+    nickname: str | None
+    first: list[str] | None
+    first_right: bool | None = Field(description="null: nothing to compare with, or no answer.")
+    second: list[str] | None
+    second_right: bool | None
+    at: float = Field(description="Unix time in seconds of the last answer.")
+
+
+class QuestionRecord(BaseModel):
+    """A question that was asked, with its answers."""
+
+    n: int
+    entry: Entry
+    ask: Asked
+    words: str = Field(description="The question as the teacher read it; empty: not known.")
+    choices: dict[str, str] = Field(description="The words of each choice or field, by its id.")
+    truth: Truth | None = Field(description="The right answer; null: none, or not revealed.")
+    votes: Votes
+    answers: list[MemberAnswer]
+
+
+class RoomRecord(BaseModel):
+    """Everything that was asked, answered and presented in a room."""
+
+    code: str
+    created: float = Field(description="Unix time in seconds.")
+    saved: float = Field(description="Unix time in seconds.")
+    questions: list[QuestionRecord]
+    states: list["RecordEntry"]
 
 
 class RecordEntry(BaseModel):

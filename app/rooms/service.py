@@ -16,7 +16,7 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.lessons import service as lessons
-from app.rooms import asking, members
+from app.rooms import answer_files, asking, members
 from app.rooms.hub import Hub
 from app.rooms.room import Room, hashed, new_key, normalised, opens
 from app.rooms.rooms import RoomRates, Rooms
@@ -30,6 +30,7 @@ from app.rooms.schemas import (
     RemovalRequest,
     RoomCreated,
     RoomPatch,
+    RoomRecord,
     RoomState,
     SeatReply,
     StageRequest,
@@ -224,6 +225,7 @@ async def ask(
         body.entry,
         about,
         nicknames=body.nicknames,
+        wording=body.wording,
     )
     return await _tried(request, services, change)
 
@@ -260,7 +262,12 @@ async def given(request: Request, services: Services, code: str, key: str) -> An
 
 async def table(request: Request, services: Services, code: str, key: str) -> str:
     """Return all answers as CSV, given the room's key."""
-    return await asking.table(services[Rooms], await owned(request, services, code, key))
+    return await answer_files.table(services[Rooms], await owned(request, services, code, key))
+
+
+async def whole_record(request: Request, services: Services, code: str, key: str) -> RoomRecord:
+    """Return everything that was asked, answered and presented, given the room's key."""
+    return await answer_files.record(services[Rooms], await owned(request, services, code, key))
 
 
 async def remove(request: Request, services: Services, code: str, key: str, identity: str) -> None:

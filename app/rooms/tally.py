@@ -1,14 +1,16 @@
 """What a class answered, summed up.
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
-field, or the shares of a whole. Its numbers are bounded (`FAR` in `app.http.field_errors`), so that
-no sum of them overflows; what is sent to every member is bounded as well.
+field, the shares of a whole, or the ids of what was put in order. Its numbers are bounded (`FAR` in
+`app.http.field_errors`), so that no sum of them overflows; what is sent to every member is bounded
+as well.
 """
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from math import fsum
 
+from app.figures.links import MAX_OPTIONS
 from app.http.field_errors import FAR
 from app.rooms.schemas import Entry, Results, Truth
 
@@ -26,6 +28,8 @@ def check(entry: Entry, answer: Answer) -> bool:
         return len(answer) == 1
     if entry == "text":
         return len(answer) == 1 and bool(answer[0].strip())
+    if entry == "order":
+        return 1 < len(answer) <= MAX_OPTIONS and set(answer) == set(map(str, range(len(answer))))
     try:
         numbers = [float(text) for text in answer]
     except ValueError:
@@ -37,6 +41,8 @@ def check(entry: Entry, answer: Answer) -> bool:
 
 def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Results:
     """Sum up the answers of a vote, each of which `check` accepts."""
+    if entry == "order":
+        return _orders(answers, truth)
     if entry in ("choice", "text"):
         chosen = Counter(choice for (choice,) in answers) if entry == "choice" else Counter[str]()
         right_answers = set(truth.right) if truth else set[str]()
@@ -69,6 +75,28 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
         distance=_mean_distance(rows, truths) if entry == "shares" and truths and rows else None,
         rows=_nearest_first(rows, truths) if entry == "shares" and truths else [],
     )
+
+
+def _orders(answers: Sequence[Answer], truth: Truth | None) -> Results:
+    """Sum up orders: each as its ids in a row, and the mean place of each id from 1."""
+    orders = Counter(" ".join(answer) for answer in answers)
+    right_order = " ".join(truth.right) if truth and truth.right else None
+    frequent, rest_count = _frequent(orders, [right_order] if right_order else ())
+    places = [[answer.index(str(n)) + 1.0 for n in range(len(answer))] for answer in answers]
+    return Results(
+        count=len(answers),
+        chosen=frequent,
+        others=rest_count,
+        mean=_mean(places),
+        right=orders[right_order] if right_order else None,
+        distance=None,
+    )
+
+
+def is_right(entry: Entry, answer: Answer, truth: Truth | None) -> bool | None:
+    """Return whether an answer is right; None if there is nothing to compare it with."""
+    right = tally(entry, [answer], truth).right
+    return None if right is None else right > 0
 
 
 def _frequent(counts: Counter[str], always: Collection[str] = ()) -> tuple[dict[str, int], int]:

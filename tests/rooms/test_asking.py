@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import httpx
@@ -77,14 +78,78 @@ async def test_the_table_has_all_answers_and_no_name(client: httpx.AsyncClient) 
     reply = await client.get(f"{room}/answers.csv", headers=owner)
     assert reply.headers["content-type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
-    assert [(row["question"], row["kind"], row["vote"]) for row in rows] == [
-        ("1", "looks", "first"),
-        ("1", "looks", "first"),
-        ("2", "sentence", "first"),
+    assert [(row["question"], row["kind"], row["second vote"]) for row in rows] == [
+        ("1", "looks", ""),
+        ("1", "looks", ""),
+        ("2", "sentence", ""),
     ]
-    assert rows[2]["answer"] == "'=HYPERLINK(1)"  # no formula
+    assert rows[2]["first vote"] == "'=HYPERLINK(1)"  # no formula
     assert len({row["member"] for row in rows}) == 3
     assert not any(member in reply.text for member in MEMBERS)
+
+
+WORDED = {
+    **CHOICE,
+    "wording": {"words": "Where does it look?", "choices": {"0": "the", "1": "cat", "2": "我"}},
+}
+
+
+async def test_files_say_questions_and_choices_in_words_and_what_was_right(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+
+    async def go(stage: str, **more: Any) -> None:
+        body = {"stage": stage, **more}
+        reply = await client.patch(f"{room}/question", json=body, headers=owner)
+        assert reply.status_code == 200, reply.text
+
+    asked = (await client.put(f"{room}/question", json=WORDED, headers=owner)).json()
+    assert "Where does it look" not in str(asked)  # each page words it in its own language
+    for member, choice in zip(MEMBERS[:3], "012", strict=True):
+        await sent(client, room, member, [choice])
+    before = (await client.get(f"{room}/answers.json", headers=owner)).json()
+    assert [one["first_right"] for one in before["questions"][0]["answers"]] == [None] * 3
+    await go("discuss")
+    await go("second")
+    for member in MEMBERS[1:4]:
+        await sent(client, room, member, ["1"])
+    await go("revealed", truth={"right": ["1"]})
+    about = {"kind": "number", "link": "", "words": "How many heads?", "value": 8, "within": 0.5}
+    await client.put(f"{room}/question", json={"entry": "numbers", "ask": about}, headers=owner)
+    await sent(client, room, MEMBERS[0], ["7.75"], n=2)
+    await sent(client, room, MEMBERS[1], ["7"], n=2)
+    await go("revealed")
+    row = {"entry": "shares", "ask": {"kind": "row", "link": ""}, "wording": WORDED["wording"]}
+    await client.put(f"{room}/question", json=row, headers=owner)
+    await sent(client, room, MEMBERS[0], ["1", "3", "0"], n=3)
+    await go("revealed", truth={"numbers": [0.1, 0.8, 0.1]})
+
+    reply = await client.get(f"{room}/answers.csv", headers=owner)
+    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    names = ("words", "right answer", "first vote", "first right", "second vote", "second right")
+    where = "Where does it look?"
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        (where, "cat", "the", "no", "", ""),
+        (where, "cat", "cat", "yes", "cat", "yes"),
+        (where, "cat", "我", "no", "cat", "yes"),
+        (where, "cat", "", "", "cat", "yes"),
+        ("How many heads?", "8", "7.75", "yes", "", ""),
+        ("How many heads?", "8", "7", "no", "", ""),
+        (where, "the 0.10; cat 0.80; 我 0.10", "the 0.25; cat 0.75; 我 0.00", "yes", "", ""),
+    ]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", row["time (UTC)"]) for row in rows)
+
+    assert (await client.get(f"{room}/answers.json")).status_code == 403
+    record = (await client.get(f"{room}/answers.json", headers=owner)).json()
+    first, second, third = record["questions"]
+    assert (first["words"], first["choices"]["2"], first["truth"]["right"]) == (where, "我", ["1"])
+    assert first["votes"]["first"]["chosen"] == {"0": 1, "1": 1, "2": 1}
+    assert first["votes"]["second"]["right"] == 3
+    assert (second["truth"]["numbers"], second["votes"]["first"]["right"]) == ([8], 1)
+    assert third["answers"][0]["first"] == ["1", "3", "0"]
+    assert len(record["states"]) == 1
+    assert not any(member in str(record) for member in MEMBERS)
 
 
 async def test_nicknames_are_in_the_table_where_they_were_asked_for(

@@ -48,8 +48,11 @@ def test_a_class_votes_twice_and_sees_its_answers_beside_the_models(
         from_menu(teacher, "End…")  # with the room, its answers would be gone
         with teacher.expect_download() as download:
             teacher.click(".room-bar >> text=Download the answers")
-        rows = Path(download.value.path()).read_text("utf-8-sig").splitlines()
-        assert [row.split(",")[3] for row in rows] == ["vote", "first", "first", "second"]
+        rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+        assert [bool(row["second vote"]) for row in rows] == [True, False]
+        assert {row["first right"] for row in rows} <= {"yes", "no"}
+        assert all(row["first vote"] and not row["first vote"].isdecimal() for row in rows)
+        assert all("head 4" in row["words"] for row in rows)
 
 
 ABOUT = {
@@ -101,7 +104,7 @@ def test_sentences_have_nicknames_if_the_teacher_asks_and_are_shown_to_everyone(
         with teacher.expect_download() as download:
             teacher.click(".room-bar >> text=Download the answers")
         rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
-        assert [(row["nickname"], row["answer"]) for row in rows] == [
+        assert [(row["nickname"], row["first vote"]) for row in rows] == [
             ("", "Birds sing."),
             ("Mei Lin", "<b>Fish swim.</b>"),
             ("", "<b>Birds fly.</b>"),
@@ -133,3 +136,40 @@ def test_a_lessons_question_about_the_zoo_is_asked(
         teacher.click(".room-actions >> text=Reveal")
         for page in (teacher, student):
             expect(page.locator(".fill .truth")).to_be_visible()
+
+
+def test_results_are_a_page_and_a_file_that_opens_after_the_room_has_ended(
+    browser: Browser, live_server: AppServer, tmp_path: Path
+) -> None:
+    with reader(browser) as teacher, reader(browser, 390) as phone:
+        code = present(teacher, live_server, f"{LINK}&query=1&key=1")
+        phone.goto(f"{live_server.url}/room/{code}")
+        teacher.click(".room-bar >> text=Ask…")
+        teacher.click(".room-kinds >> text=Where does this row look?")
+        phone.click(".room-question .choose >> nth=1")
+        phone.click(".room-actions .strong")
+        expect(teacher.locator(".room-actions .crowd")).to_have_text("1 answered")
+        teacher.click(".room-actions >> text=Reveal")
+        expect(phone.locator(".class-answers")).to_contain_text("First vote 1 answered")
+        results = teacher.context.new_page()
+        results.goto(f"{live_server.url}/teach/results#{code}")
+        expect(results.locator(".asked-before h2")).to_contain_text("layer 2, head 4")
+        expect(results.locator(".asked-before .meta")).to_contain_text("1 answered")
+        expect(results.locator(".votes [data-right=true] th")).to_have_count(1)
+        words = results.locator("#results").inner_text()
+        with results.expect_download() as download:
+            results.click("text=Download everything (JSON)")
+        saved = tmp_path / "answers.json"
+        download.value.save_as(saved)
+        teacher.click("text=End the question")
+        from_menu(teacher, "End…")
+        teacher.click(".room-bar >> text=End it")
+        results.goto(f"{live_server.url}/teach/results")
+        expect(results.locator("#results")).to_contain_text("Open the file")
+        results.set_input_files("input[type=file]", saved)
+        expect(results.locator(".asked-before")).to_have_count(1)
+        assert results.locator("#results").inner_text() == words
+        wrong = tmp_path / "wrong.json"
+        wrong.write_text('{"code": 1}')
+        results.set_input_files("input[type=file]", wrong)
+        expect(results.locator("[role=alert]")).to_contain_text("not a file of answers")

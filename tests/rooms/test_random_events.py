@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from app.http.problems import ProblemError
-from app.rooms import asking, members
+from app.rooms import answer_files, asking, members
 from app.rooms.bus import Bus, MemoryBus
 from app.rooms.redis_bus import RedisBus
 from app.rooms.room import Room, hashed
@@ -215,8 +215,8 @@ class Classroom(Comings):
             return
         self.run(self.servers[0].hub(self.code))
         hub = self.run(self.servers[0].join(self.code, None))
-        rows = list(csv.reader(io.StringIO(self.run(asking.table(self.servers[0], hub)))))
-        assert len(rows) == 1 + len(self.votes)
+        rows = list(csv.reader(io.StringIO(self.run(answer_files.table(self.servers[0], hub)))))
+        assert len(rows) == 1 + len({(n, member) for n, _, member in self.votes})
         for one in self.connections:
             self.run(one.close())
         for server in self.servers:

@@ -7,6 +7,7 @@ import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
 import { el, render } from "../lib/render.js";
+import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
 import { asksNicknames, setAsksNicknames } from "./room-storage.js";
 
@@ -112,7 +113,8 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   }
 
   /** @param {import("../core/wire/page-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
-  const askRoom = (entry, about) => act((of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames() }));
+  const askRoom = (entry, about) =>
+    act(async (of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames(), wording: await wordingOf(page, api, presented, about) }));
   const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
 

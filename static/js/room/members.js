@@ -233,7 +233,7 @@ export function createRoomMenu({ t }, api, act) {
     "div",
     { className: "drop", hidden: true },
     h("ul", {}, closing(t("Members…"), act.members), closing(t("Let someone else present…"), act.handOver), closing(t("Open a second screen"), () => window.open(`/room/${act.room()?.code}?screen=1`, "_blank", "noopener"))),
-    h("ul", {}, item(t("Save what was presented as a collection"), save)),
+    h("ul", {}, closing(t("Results of the questions"), () => window.open(`/teach/results#${act.room()?.code}`, "_blank", "noopener")), item(t("Save what was presented as a collection"), save)),
     status,
     h("ul", {}, closing(t("End…"), act.end)),
   );

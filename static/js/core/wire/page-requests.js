@@ -9,7 +9,7 @@ import { connectionProblem, json, tensors } from "./reply.js";
  *   AnswerRequest, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
  *   ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
  *   FoundRowsReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
- *   RecordReply, RemovalReply, RoomCreated, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
+ *   RecordReply, RemovalReply, RoomCreated, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
  *   StageRequest, SubmissionRequest, SurveyReply,
  * } from "./schemas.d.ts"
  */
@@ -87,6 +87,9 @@ export function rooms({ ask, read, send, events }) {
 
     /** All answers as CSV. @param {RoomCreated} room */
     answersTable: async (room) => (await askWithKey(room, "/answers.csv")).blob().catch(connectionProblem),
+
+    /** Everything that was asked, answered and presented. @param {RoomCreated} room @returns {Promise<RoomRecord>} */
+    wholeRecord: async (room) => json(await askWithKey(room, "/answers.json")),
 
     /** Close the room to newcomers, or open it again. @param {RoomCreated} room @param {boolean} closed @returns {Promise<RoomState>} */
     closeRoom: async ({ code, key }, closed) => json(await send(roomPath(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),

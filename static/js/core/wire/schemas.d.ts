@@ -90,6 +90,14 @@ export interface components {
       /** @description The right number, if no model computes it; sent to nobody until revealed. */
       value?: number | null;
       within?: number | null;
+      /** @description The choices, or what is to be ordered. */
+      options?: components["schemas"]["Option"][] | null;
+      /** @description Numbers of the right options from 0, or their right order; absent: none is. Sent to nobody until revealed. */
+      right?: number[] | null;
+      /** @description The question in the other language, if its author wrote it. */
+      translations?: {
+        [key: string]: components["schemas"]["Translation"];
+      } | null;
       /** @description The question of the presented lesson that this is: the page of a student who reads the lesson in another language words it. */
       scene?: string | null;
       /**
@@ -104,7 +112,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text";
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
       ask: components["schemas"]["Asked"];
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
@@ -1009,6 +1017,18 @@ export interface components {
       /** Format: int32 */
       mask: number;
     };
+    /** @description What a member answered to a question, in both votes; `member` is an id within it only. */
+    MemberAnswer: {
+      member: string;
+      nickname: string | null;
+      first: string[] | null;
+      /** @description null: nothing to compare with, or no answer. */
+      first_right: boolean | null;
+      second: string[] | null;
+      second_right: boolean | null;
+      /** @description Unix time in seconds of the last answer. */
+      at: number;
+    };
     /** @description A member, without its name; `id` is in no list of answers. */
     MemberReply: {
       id: string;
@@ -1465,8 +1485,17 @@ export interface components {
     /** @description A question without its answer. */
     OpenQuestion: {
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text";
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
       ask: components["schemas"]["Asked"];
+    };
+    /** @description A choice of a question that its author wrote. */
+    Option: {
+      text: string;
+      /**
+       * @description What choosing it stands for, such as a misunderstanding; sent to nobody until revealed.
+       * @default
+       */
+      note?: string;
     };
     /** @description Where a term of a score comes from. */
     OriginReply: {
@@ -1699,11 +1728,28 @@ export interface components {
       learning?: components["schemas"]["ExampleRequest"] | null;
       sweep?: (components["schemas"]["SweepRequest"] | components["schemas"]["OneTextSweepRequest"]) | null;
     };
+    /** @description A question that was asked, with its answers. */
+    QuestionRecord: {
+      n: number;
+      /** @enum {string} */
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      ask: components["schemas"]["Asked"];
+      /** @description The question as the teacher read it; empty: not known. */
+      words: string;
+      /** @description The words of each choice or field, by its id. */
+      choices: {
+        [key: string]: string;
+      };
+      /** @description The right answer; null: none, or not revealed. */
+      truth: components["schemas"]["Truth"] | null;
+      votes: components["schemas"]["Votes"];
+      answers: components["schemas"]["MemberAnswer"][];
+    };
     /** @description A question that the room is asked. */
     QuestionReply: {
       n: number;
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text";
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
@@ -1722,13 +1768,15 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text";
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
        * @default false
        */
       nicknames?: boolean;
+      /** @description For the files of answers; sent to nobody. */
+      wording?: components["schemas"]["Wording"] | null;
     };
     /** @description The range of a number. */
     RangeReply: {
@@ -1832,6 +1880,16 @@ export interface components {
     RoomPatch: {
       /** @description Whether the room is closed to newcomers. */
       closed: boolean;
+    };
+    /** @description Everything that was asked, answered and presented in a room. */
+    RoomRecord: {
+      code: string;
+      /** @description Unix time in seconds. */
+      created: number;
+      /** @description Unix time in seconds. */
+      saved: number;
+      questions: components["schemas"]["QuestionRecord"][];
+      states: components["schemas"]["RecordEntry"][];
     };
     /** @description The present state of a room. */
     RoomReply: {
@@ -2630,6 +2688,12 @@ export interface components {
       /** @description The text to score; absent: the model writes one. */
       target?: string | null;
     };
+    /** @description A question that its author wrote in a second language. */
+    Translation: {
+      words: string;
+      /** @default [] */
+      options?: string[];
+    };
     /** @description The model's answer: ids of the right choices, or numbers. */
     Truth: {
       /** @default [] */
@@ -2667,6 +2731,17 @@ export interface components {
       cells?: number[] | null;
       /** @description Groups as cells: the mean over a group's queries of their total weight on a group's keys. */
       edges?: components["schemas"]["TileEdges"] | null;
+    };
+    /** @description How a question reads on the teacher's page. */
+    Wording: {
+      words: string;
+      /**
+       * @description The words of each choice or field, by its id.
+       * @default {}
+       */
+      choices?: {
+        [key: string]: string;
+      };
     };
     /** @description A token that a head looks at, and what its value adds to the logits with a weight of 1. */
     WritesReply: {
@@ -2815,6 +2890,7 @@ export type LearningReply = components["schemas"]["LearningReply"];
 export type LinkReply = components["schemas"]["LinkReply"];
 export type ListedModelReply = components["schemas"]["ListedModelReply"];
 export type MaskToken = components["schemas"]["MaskToken"];
+export type MemberAnswer = components["schemas"]["MemberAnswer"];
 export type MemberReply = components["schemas"]["MemberReply"];
 export type MembersReply = components["schemas"]["MembersReply"];
 export type ModelReply = components["schemas"]["ModelReply"];
@@ -2829,6 +2905,7 @@ export type OneTextSweepRequest = components["schemas"]["OneTextSweepRequest"];
 export type OneTextTileRequest = components["schemas"]["OneTextTileRequest"];
 export type OneTextTraceRequest = components["schemas"]["OneTextTraceRequest"];
 export type OpenQuestion = components["schemas"]["OpenQuestion"];
+export type Option = components["schemas"]["Option"];
 export type OriginReply = components["schemas"]["OriginReply"];
 export type OtherRunReply = components["schemas"]["OtherRunReply"];
 export type OtherSentence = components["schemas"]["OtherSentence"];
@@ -2847,6 +2924,7 @@ export type ProbeReply = components["schemas"]["ProbeReply"];
 export type ProblemReply = components["schemas"]["ProblemReply"];
 export type ProgressReply = components["schemas"]["ProgressReply"];
 export type Question = components["schemas"]["Question"];
+export type QuestionRecord = components["schemas"]["QuestionRecord"];
 export type QuestionReply = components["schemas"]["QuestionReply"];
 export type QuestionRequest = components["schemas"]["QuestionRequest"];
 export type RangeReply = components["schemas"]["RangeReply"];
@@ -2862,6 +2940,7 @@ export type RemovalRequest = components["schemas"]["RemovalRequest"];
 export type Results = components["schemas"]["Results"];
 export type RoomCreated = components["schemas"]["RoomCreated"];
 export type RoomPatch = components["schemas"]["RoomPatch"];
+export type RoomRecord = components["schemas"]["RoomRecord"];
 export type RoomReply = components["schemas"]["RoomReply"];
 export type RoomRequest = components["schemas"]["RoomRequest"];
 export type RoomState = components["schemas"]["RoomState"];
@@ -2911,10 +2990,12 @@ export type TokenReply = components["schemas"]["TokenReply"];
 export type TokensReply = components["schemas"]["TokensReply"];
 export type TraceReply = components["schemas"]["TraceReply"];
 export type TraceRequest = components["schemas"]["TraceRequest"];
+export type Translation = components["schemas"]["Translation"];
 export type Truth = components["schemas"]["Truth"];
 export type Votes = components["schemas"]["Votes"];
 export type WatchedReply = components["schemas"]["WatchedReply"];
 export type Window = components["schemas"]["Window"];
+export type Wording = components["schemas"]["Wording"];
 export type WritesReply = components["schemas"]["WritesReply"];
 export type WrittenReply = components["schemas"]["WrittenReply"];
 export type ZooEntry = components["schemas"]["ZooEntry"];

@@ -1,0 +1,157 @@
+"""The answers of a class as files: a table that a person reads, and a record of everything."""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from app.figures.links import Asked
+from app.http.background import off_loop
+from app.http.csv_file import csv_of
+from app.rooms import asking
+from app.rooms.asking import Given
+from app.rooms.hub import Hub
+from app.rooms.room import VOTES
+from app.rooms.rooms import Rooms
+from app.rooms.schemas import MemberAnswer, QuestionRecord, RecordEntry, RoomRecord, Truth, Votes
+from app.rooms.tally import is_right, tally
+
+COLUMNS = (
+    "question",
+    "words",
+    "right answer",
+    "member",
+    "nickname",
+    "first vote",
+    "first right",
+    "second vote",
+    "second right",
+    "time (UTC)",
+    "kind",
+    "link",
+)
+ORDERED = " → "
+RIGHT = {True: "yes", False: "no", None: ""}
+
+
+async def record(rooms: Rooms, hub: Hub) -> RoomRecord:
+    """Return everything that was asked, answered and presented."""
+    notes = await rooms.bus.fields(hub.code, "asked")
+    truths = await rooms.bus.fields(hub.code, "truths")
+    questions = []
+    for n in range(1, hub.room.asked + 1):
+        if note := notes.get(str(n)):
+            given = await asking.given(rooms, hub, n)
+            truth = truths.get(str(n))
+            questions.append(
+                await off_loop(_question, n, note, truth, given, size=500 * len(given))
+            )
+    states = [RecordEntry.model_validate(state) for state in await rooms.record(hub)]
+    return RoomRecord(
+        code=hub.code,
+        created=hub.room.created,
+        saved=time.time(),
+        questions=questions,
+        states=states,
+    )
+
+
+async def table(rooms: Rooms, hub: Hub) -> str:
+    """Return all answers as CSV: a row for each member that answered a question.
+
+    A member has the same id only within a question; there are nicknames where the question asked
+    for them.
+    """
+    questions = (await record(rooms, hub)).questions
+    rows = sum(len(question.answers) for question in questions)
+    return await off_loop(_csv, questions, size=1_000 * rows)
+
+
+def _csv(questions: Sequence[QuestionRecord]) -> str:
+    return csv_of(COLUMNS, (row for question in questions for row in _rows(question)))
+
+
+def _question(n: int, note: bytes, truth: bytes | None, given: Sequence[Given]) -> QuestionRecord:
+    about: dict[str, Any] = orjson.loads(note)
+    entry, wording = about.pop("entry"), about.pop("wording", None) or {}
+    right = Truth.model_validate_json(truth) if truth else None
+    votes = {
+        vote: tally(
+            entry,
+            [given_answer.answer for given_answer in given if given_answer.vote == vote],
+            right,
+        )
+        for vote in VOTES
+    }
+    return QuestionRecord(
+        n=n,
+        entry=entry,
+        ask=Asked.model_validate(about),
+        words=wording.get("words") or about.get("words", ""),
+        choices=wording.get("choices", {}),
+        truth=right,
+        votes=Votes(**votes),
+        answers=_by_member(entry, given, right),
+    )
+
+
+def _by_member(entry: Any, given: Sequence[Given], truth: Truth | None) -> list[MemberAnswer]:
+    by_member: dict[str, dict[str, Any]] = {}
+    for answer in given:
+        member = by_member.setdefault(answer.id, {"member": answer.id, "nickname": None})
+        member[answer.vote] = answer.answer
+        member[f"{answer.vote}_right"] = is_right(entry, answer.answer, truth)
+        member["nickname"] = answer.nickname or member["nickname"]
+        member["at"] = answer.at
+    blank = {f"{vote}{part}": None for vote in VOTES for part in ("", "_right")}
+    return [MemberAnswer(**{**blank, **member}) for member in by_member.values()]
+
+
+def _rows(question: QuestionRecord) -> list[list[object]]:
+    return [
+        [
+            question.n,
+            question.words,
+            _truth_words(question),
+            answer.member,
+            answer.nickname,
+            _answer_words(question, answer.first),
+            RIGHT[answer.first_right],
+            _answer_words(question, answer.second),
+            RIGHT[answer.second_right],
+            datetime.fromtimestamp(answer.at, UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            question.ask.kind,
+            question.ask.link,
+        ]
+        for answer in question.answers
+    ]
+
+
+def _truth_words(question: QuestionRecord) -> str:
+    if question.truth is None:
+        return ""
+    if question.truth.numbers:
+        return _answer_words(question, [f"{number:.6g}" for number in question.truth.numbers])
+    joint = ORDERED if question.entry == "order" else " / "
+    return joint.join(question.choices.get(name, name) for name in question.truth.right)
+
+
+def _answer_words(question: QuestionRecord, answer: list[str] | None) -> str:
+    """Return an answer in the words of its choices; of several fields, each with its name."""
+    if answer is None:
+        return ""
+    if question.entry == "text" or (len(answer) == 1 and question.entry != "choice"):
+        return answer[0]
+    if question.entry == "choice":
+        return question.choices.get(answer[0], answer[0])
+    if question.entry == "order":
+        return ORDERED.join(question.choices.get(name, name) for name in answer)
+    if question.entry == "shares":
+        whole = sum(map(float, answer)) or 1.0
+        answer = [f"{float(share) / whole:.2f}" for share in answer]
+    names = [question.choices.get(str(n), "") for n in range(len(answer))]
+    if not any(names):
+        return " ".join(answer)
+    return "; ".join(f"{name} {number}" for name, number in zip(names, answer, strict=True))
