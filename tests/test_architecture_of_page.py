@@ -44,6 +44,7 @@ ENTRIES = (
     "collections.js",
     "assignment.js",
     "assignments.js",
+    "results.js",
     "speaker.js",
     "zoo.js",
     "heads.js",

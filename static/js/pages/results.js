@@ -38,7 +38,7 @@ async function start() {
   async function readFile(file) {
     if (!file) return;
     const parsed = await file.text().then(JSON.parse).catch(() => null);
-    problem = isRecord(parsed) ? "" : t("This is not a file of answers that Headlight saved (answers-….json).");
+    problem = isRecord(parsed) ? "" : t("This is not a file of answers that Headlight saved.");
     if (isRecord(parsed)) record = parsed;
     draw();
   }
@@ -52,7 +52,7 @@ async function start() {
   const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button", key: words, onclick }, words);
 
   function draw() {
-    const day = record && new Date(record.created * 1_000).toLocaleString(lang, { dateStyle: "medium", timeStyle: "short" });
+    const day = record && new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" }).format(record.created * 1_000);
     render(status, problem && el("span", { className: "problem", role: "alert" }, problem), record && day && t("Room {code}, {day}", { code: spelledCode(record.code), day }));
     render(
       actions,

@@ -3,8 +3,9 @@
  * spread, the share that is right, what to do next, and after the second vote the gain.
  */
 
-/** Shares that are right: below the first, explain; up to the second, discuss and vote again. */
-export const [EXPLAIN_BELOW, GO_ON_ABOVE] = [0.3, 0.7];
+/** Of the votes: if fewer are right, explain; from here to `GO_ON_ABOVE`, discuss and vote again. */
+export const EXPLAIN_BELOW = 0.3;
+export const GO_ON_ABOVE = 0.7;
 
 /** @typedef {"explain" | "discuss" | "go-on"} Advice */
 /** @typedef {{count: number, right: number | null}} Vote */
