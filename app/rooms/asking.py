@@ -41,6 +41,7 @@ async def ask(
     wording: Wording | None = None,
 ) -> Room:
     """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
+    _check_stated(entry, about)
     noted = {**about, "entry": entry, "wording": wording and wording.model_dump()}
 
     def make(room: Room) -> Room:
@@ -174,8 +175,30 @@ async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
     return removed
 
 
+def _check_stated(entry: Entry, about: Mapping[str, Any]) -> None:
+    """Raise InputError if a question states a right answer that is none of its options."""
+    options, right = about.get("options"), about.get("right")
+    if options is None or right is None:
+        return
+    if entry == "order" and sorted(right) != list(range(len(options))):
+        detail = f"ask.right must have each of the numbers 0 to {len(options) - 1} once"
+        raise InputError("does-not-fit", "ask.right", detail)
+    if not all(number < len(options) for number in right):
+        detail = f"ask.right must have numbers of options, from 0 to {len(options) - 1}"
+        raise InputError("does-not-fit", "ask.right", detail)
+
+
+def fits_options(about: Mapping[str, Any], entry: Entry, values: Sequence[str]) -> bool:
+    """Return whether an answer that has the form of its kind names options of the question."""
+    options = about.get("options")
+    if options is None or entry not in ("choice", "order"):
+        return True
+    ids = set(map(str, range(len(options))))
+    return set(values) == ids if entry == "order" else set(values) <= ids
+
+
 def _check(question: Question, values: Sequence[str], nickname: str | None) -> None:
-    if not check(question.entry, values):
+    if not check(question.entry, values) or not fits_options(question.ask, question.entry, values):
         detail = f"answer does not fit a question of the kind {question.entry}"
         raise InputError("wrong-type", "answer", detail)
     if nickname is not None and not question.nicknames:

@@ -267,6 +267,9 @@ class AnswersReply(BaseModel):
     """The answers to the present question."""
 
     n: int
+    truth: Truth | None = Field(
+        default=None, description="The right answer, if the question states it."
+    )
     answers: list[AnswerReply]
 
 

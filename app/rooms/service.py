@@ -253,10 +253,12 @@ async def answer(request: Request, services: Services, code: str, body: AnswerRe
 async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:
     """Return the answers to the present question, given the room's key."""
     hub = await owned(request, services, code, key)
-    n = hub.room.question.n if hub.room.question else 0
+    question = hub.room.question
+    n = question.n if question else 0
+    truth = asking.stated(question.ask) if question else None
     answers = await asking.given(services[Rooms], hub, n)
     return AnswersReply.model_validate(
-        {"n": n, "answers": [vars(vote_answer) for vote_answer in answers]}
+        {"n": n, "truth": truth, "answers": [vars(vote_answer) for vote_answer in answers]}
     )
 
 

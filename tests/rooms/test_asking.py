@@ -285,3 +285,90 @@ def test_of_one_number_each_is_counted() -> None:
     many = tally("numbers", [[str(n % 40)] for n in range(50)], None)
     assert len(many.chosen) == MAX_GIVEN
     assert set(map(str, range(10))) <= set(many.chosen)  # the most frequent ones
+
+
+OWN: dict[str, Any] = {
+    "entry": "choice",
+    "ask": {
+        "kind": "choice",
+        "link": "",
+        "words": "What does softmax do?",
+        "options": [
+            {"text": "It makes a row sum to 1"},
+            {"text": "It picks the largest", "note": "Takes softmax for argmax."},
+        ],
+        "right": [0],
+        "translations": {
+            "zh": {"words": "softmax 做什么？", "options": ["使一行之和为 1", "取最大"]}
+        },
+    },
+}
+ORDER: dict[str, Any] = {
+    "entry": "order",
+    "ask": {
+        "kind": "order",
+        "link": "",
+        "words": "In which order?",
+        "options": [{"text": "softmax"}, {"text": "scores"}, {"text": "mix"}],
+        "right": [1, 0, 2],
+    },
+}
+
+
+async def test_what_a_question_states_of_its_answer_is_sent_to_nobody_until_revealed(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+    await client.put(f"{room}/question", json=OWN, headers=owner)
+    seen = (await client.get(f"{room}/state")).json()["question"]["ask"]
+    assert "right" not in seen
+    assert not any(option["note"] for option in seen["options"])
+    assert seen["translations"]["zh"]["options"][1] == "取最大"
+    for member, choice in zip(MEMBERS[:3], "001", strict=True):
+        assert await sent(client, room, member, [choice]) == 204
+    answers = (await client.get(f"{room}/answers", headers=owner)).json()
+    assert answers["truth"]["right"] == ["0"]  # the teacher's page counts with it
+    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    question = (await client.get(f"{room}/state")).json()["question"]
+    assert question["ask"] == OWN["ask"] | {"page": "workspace"} | {
+        "options": [{"note": "", **option} for option in OWN["ask"]["options"]]
+    }
+    assert question["results"]["first"]["right"] == 2
+
+
+async def test_an_order_is_right_as_a_whole(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    await client.put(f"{room}/question", json=ORDER, headers=owner)
+    for wrong in (["0"], ["0", "1", "1"], ["0", "1", "3"], ["a", "b", "c"], []):
+        assert await sent(client, room, MEMBERS[0], wrong) == 422, wrong
+    for member, order in zip(MEMBERS[:3], ("102", "012", "102"), strict=True):
+        assert await sent(client, room, member, list(order)) == 204
+    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    first = (await client.get(f"{room}/state")).json()["question"]["results"]["first"]
+    assert (first["count"], first["right"]) == (3, 2)
+    assert first["chosen"] == {"1 0 2": 2, "0 1 2": 1}
+    assert first["mean"] == [5 / 3, 4 / 3, 3]  # the mean place of each
+
+
+async def test_an_order_of_another_length_than_its_options_is_refused(
+    client: httpx.AsyncClient,
+) -> None:
+    room, owner = await opened(client)
+    await client.put(f"{room}/question", json=ORDER, headers=owner)
+    assert await sent(client, room, MEMBERS[0], ["1", "0"]) == 422
+    choice = await client.put(f"{room}/question", json=OWN, headers=owner)
+    n = choice.json()["question"]["n"]
+    assert await sent(client, room, MEMBERS[0], ["2"], n=n) == 422  # there are two options
+    assert await sent(client, room, MEMBERS[0], ["1"], n=n) == 204
+
+
+async def test_a_right_answer_that_is_no_option_is_refused(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    for ask, field in (
+        ({**OWN["ask"], "right": [2]}, "ask.right"),
+        ({**ORDER["ask"], "right": [0, 1]}, "ask.right"),
+        ({**ORDER["ask"], "right": [0, 1, 1]}, "ask.right"),
+    ):
+        body = {"entry": ask["kind"], "ask": ask}
+        reply = await client.put(f"{room}/question", json=body, headers=owner)
+        assert (reply.status_code, reply.json()["field"]) == (422, field)

@@ -154,6 +154,56 @@ function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
   );
 }
 
+// An answer by putting things in order: each is tapped in its turn, and tapped again to take it back.
+
+/** @type {Entry} */
+const orderEntry = {
+  complete: (answer, choices) => answer.length === choices.length,
+  right: (answer, { right = [] }) => answer.join(" ") === right.join(" "),
+  draw({ t, choices, answer, revealed, fixed, change }) {
+    const steps = choices.map(({ id, label }) => {
+      const [place, truth] = [answer.indexOf(id) + 1, (revealed?.right?.indexOf(id) ?? -1) + 1];
+      const onclick = () => change(place ? answer.filter((other) => other !== id) : [...answer, id]);
+      const right = truth ? String(place === truth) : undefined;
+      return el(
+        "button",
+        { key: id, type: "button", className: "choose", "aria-pressed": String(place > 0), "data-right": right, disabled: fixed, onclick },
+        el("span", { className: "place" }, place ? String(place) : "·"),
+        el("span", { className: "what" }, label),
+        truth > 0 && el("span", { className: "mark-of" }, place === truth ? "✓" : t("right: {place}", { place: truth })),
+      );
+    });
+    return [!fixed && el("p", { key: "how", className: "rest" }, t("Tap them in order; tap again to take one back.")), ...steps];
+  },
+};
+
+// An answer in words, which nothing judges.
+
+/** @type {Entry} */
+const textEntry = {
+  complete: ([text = ""]) => Boolean(text.trim()),
+  right: () => true,
+  draw: ({ t, answer, fixed, change }) => [
+    el("textarea", { key: "text", rows: 2, maxLength: 500, "aria-label": t("Your answer"), value: answer[0] ?? "", readOnly: fixed, oninput: (/** @type {any} */ { target }) => change([target.value]) }),
+  ],
+};
+
+// What special tokens are, where they are choices: not everybody has met them.
+
+/** @param {import("../lib/i18n.js").Translate} t @param {string} term */
+function explanation(t, term) {
+  const token = term;
+  if (/^<2[a-z]{2}>$/.test(term)) return t("{token}: which language to write in", { token });
+  if (["<eos>", "</s>", "<|endoftext|>", "<|im_end|>"].includes(term)) return t("{token}: the end of the text", { token });
+  if (["<bos>", "<s>", "[CLS]"].includes(term)) return t("{token}: the beginning of the text", { token });
+  if (term === "[SEP]") return t("{token}: the end of a sentence", { token });
+  if (["<pad>", "[PAD]"].includes(term)) return t("{token}: fills up the length", { token });
+  return t("{token}: a special token, not a word", { token });
+}
+
+/** @param {import("../lib/i18n.js").Translate} t @param {Choice[]} choices */
+export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ term }) => (term ? [explanation(t, term)] : [])))].join(" · ");
+
 /**
  * @typedef {object} Answering  what is drawn
  * @property {import("../lib/i18n.js").Translate} t
@@ -173,5 +223,5 @@ function bar({ t, choices, answer, revealed, tally, fixed, change }, i) {
  * @property {(answering: Answering) => import("../lib/render.js").Child[]} draw
  */
 
-/** @type {Record<"choice" | "numbers" | "shares", Entry>} */
-export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry };
+/** @type {Record<import("../core/wire/page-requests.js").Entry, Entry>} */
+export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, text: textEntry };

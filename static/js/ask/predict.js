@@ -15,7 +15,8 @@ import { createAsker } from "../core/wire/connection.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { problemLine } from "../core/figure/figure-status.js";
-import { ENTRIES } from "./answer-entry.js";
+import { ENTRIES, explainedTerms } from "./answer-entry.js";
+import { isJudged, noteOf } from "./own-questions.js";
 import { KINDS } from "./question-kinds.js";
 import { ask } from "./question.js";
 
@@ -55,9 +56,10 @@ export function createPrediction({ root, page, sources, question, label, answer:
   const asker = createAsker();
   const failed = problemLine(page, () => void again());
   const list = h("div", { className: `choices by-${name}`, role: "group", ...named(label) });
+  const terms = h("p", { className: "terms" });
   const verdict = h("p", { className: "verdict", role: "status", tabIndex: -1 });
   const actions = h("p", { className: "actions" });
-  const element = h("div", { className: "prediction" }, failed.element, list, actions, verdict);
+  const element = h("div", { className: "prediction" }, failed.element, list, terms, actions, verdict);
   /** @type {Choice[] | null} */
   let choices = null;
   let answer = earlierAnswer ?? [];
@@ -115,7 +117,7 @@ export function createPrediction({ root, page, sources, question, label, answer:
   }
 
   /** @returns {Result | null} */
-  const result = () => shownResult && { answer: counts ? answer : null, right: counts ? entry.right(answer, shownResult, question) : null, revealed: shownResult };
+  const result = () => shownResult && { answer: counts ? answer : null, right: counts && isJudged(question) ? entry.right(answer, shownResult, question) : null, revealed: shownResult };
 
   /** @param {Answer} next */
   function change(next) {
@@ -128,11 +130,13 @@ export function createPrediction({ root, page, sources, question, label, answer:
   function draw() {
     const fixed = closed || Boolean(shownResult);
     render(list, choices && entry.draw({ t, question, choices, answer, revealed: shownResult, tally, fixed, change }));
+    render(terms, choices && explainedTerms(t, choices));
     const asking = controls && !shownResult && choices !== null;
     actions.hidden = !asking;
     render(actions, asking && buttons());
-    const sentence = shownResult && el("span", {}, shownResult.says);
-    render(verdict, shownResult && (counts ? [...judgement(t, entry, question, answer, shownResult), sentence] : [sentence]));
+    const note = shownResult && counts && noteOf(question, answer[0]);
+    const sentence = shownResult && el("span", {}, shownResult.says, note);
+    render(verdict, shownResult && (counts && isJudged(question) ? [...judgement(t, entry, question, answer, shownResult), sentence] : [sentence]));
   }
 
   const buttons = () => [

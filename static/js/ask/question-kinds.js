@@ -10,6 +10,7 @@ import { preset } from "../lab/presets.js";
 import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
+import { OWN_KINDS } from "./own-questions.js";
 
 /** @import { Inquiry } from "./question.js" */
 /** @import { Described } from "../lib/render.js" */
@@ -25,7 +26,8 @@ async function labelsAt({ run, model, state }) {
   const trace = await run((modelInfo) => [place(modelInfo, state, "mask")]);
   const modelInfo = await model();
   const { rows, cols } = axes(modelInfo, trace, state.block);
-  return { trace, found: modelInfo, query: step(rows[state.query ?? 0]), keys: cols.map(({ writes }) => quoted(writes)) };
+  const [query, keys] = [step(rows[state.query ?? 0]), cols.map(({ writes }) => quoted(writes))];
+  return { trace, found: modelInfo, query, keys, terms: cols.map(({ writes }) => (writes.special ? writes.word : undefined)) };
 }
 
 /**
@@ -149,9 +151,9 @@ const whereRowLooks = {
     return inquiry.phrase(inquiry.t("Layer {layer}, head {head}: which token gets the largest weight in the row {query}?"), { ...headNames(inquiry), query });
   },
   async choices(inquiry) {
-    const { trace, found: modelInfo, keys } = await labelsAt(inquiry);
+    const { trace, found: modelInfo, keys, terms } = await labelsAt(inquiry);
     const open = row(plane(trace.tensors[place(modelInfo, inquiry.state, "mask")]), inquiry.state.query ?? 0);
-    return keys.flatMap((label, i) => (open[i] ? [{ id: String(i), label }] : []));
+    return keys.flatMap((label, i) => (open[i] ? [{ id: String(i), label, term: terms[i] }] : []));
   },
   async reveal(inquiry) {
     const { t, phrase } = inquiry;
@@ -180,7 +182,7 @@ const nextToken = {
     const [, tensor] = candidateTensors(await model());
     const trace = await run(() => [tensor]);
     const ids = candidates(trace, tensor, state.query ?? 0).sort((a, b) => a - b);
-    return ids.map((id) => ({ id: String(id), label: named(trace, id) }));
+    return ids.map((id) => ({ id: String(id), label: named(trace, id), term: trace.pieces?.[id]?.special ? trace.pieces[id].text : undefined }));
   },
   async reveal({ run, model, state, t, phrase }) {
     const [chances, tensor] = candidateTensors(await model());
@@ -307,14 +309,15 @@ const wholeRow = {
     return phrase(t("Layer {layer}, head {head}: how does the row {query} share out its weight of 1?"), { ...headNames(inquiry), query });
   },
   async choices(inquiry) {
-    const names = byHand(inquiry.question) ? await labColumns(inquiry) : (await labelsAt(inquiry)).keys;
-    return names.map((label, i) => ({ id: String(i), label }));
+    if (byHand(inquiry.question)) return (await labColumns(inquiry)).map((label, i) => ({ id: String(i), label }));
+    const { keys, terms } = await labelsAt(inquiry);
+    return keys.map((label, i) => ({ id: String(i), label, term: terms[i] }));
   },
   reveal: async (inquiry) => ({ numbers: await (byHand(inquiry.question) ? labRow(inquiry) : weightsAt(inquiry)), says: [] }),
 };
 
 /** @type {Record<string, import("./question.js").Kind>} */
-export const KINDS = { looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber };
+export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber };
 
 /**
  * The kinds that can be asked about what a link shows, for a menu.
@@ -334,7 +337,7 @@ export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => 
  */
 export async function contextOf(inquiry) {
   const { question, state, run } = inquiry;
-  if (isStated(question)) return [];
+  if (isStated(question) || question.kind in OWN_KINDS) return [];
   if (question.page === "lab") return question.words ? [] : labTables(inquiry);
   const [model, trace] = await Promise.all([inquiry.model(), run(() => [])]);
   const [from, to] = languages(trace.direction ?? "");

@@ -13,6 +13,7 @@ import { OPTIONS } from "../views/index.js";
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { State } from "../core/store/link.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Entry } from "../core/wire/page-requests.js" */
 
 /** Plain data: it can be stored with a share and sent to a room. @typedef {import("../core/wire/schemas.d.ts").Asked} Question */
 /**
@@ -23,6 +24,7 @@ import { OPTIONS } from "../views/index.js";
  * @typedef {object} Choice  one of the possible answers, or a field to fill in
  * @property {string} id
  * @property {Described | string} label
+ * @property {string} [term]  the special token that it is, which a reader may not know
  */
 /**
  * @typedef {object} AnswerSources  where the data comes from
@@ -56,7 +58,7 @@ import { OPTIONS } from "../views/index.js";
  * @property {boolean} [shareable]  whether the numbers of a share can answer it
  * @property {(state: State, model: ModelInfo | null) => boolean} fits  whether it can be asked
  *   about what a link shows
- * @property {(question: Question) => "choice" | "numbers" | "shares"} entry  how it is answered
+ * @property {(question: Question) => Entry} entry  how it is answered
  * @property {(inquiry: Inquiry) => Promise<(string | Described)[]>} words  the question in words, for
  *   someone who did not write any
  * @property {(inquiry: Inquiry) => Promise<Choice[]>} choices

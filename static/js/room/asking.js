@@ -1,47 +1,21 @@
 /** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
 
+import { createOwnQuestionForm } from "../ask/own-question-form.js";
+import { OWN_KINDS, wordsOf } from "../ask/own-questions.js";
 import { KINDS, isStated } from "../ask/question-kinds.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
 import { el, render } from "../lib/render.js";
 import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
-import { asksNicknames, setAsksNicknames } from "./room-storage.js";
+import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 
 /** @import { QuestionReply, RoomCreated, AnswerReply } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/page-requests.js" */
 
-// The form of a question of the teacher's own, whose answer is a number.
-
-const MAX_LETTERS = 300;
-
-/**
- * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
- * @param {(question: import("./room.js").Asks) => void} ask
- */
-function createNumberForm({ t }, ask) {
-  const field = (/** @type {string} */ label, /** @type {object} */ props) => h("input", { type: "text", autocomplete: "off", "aria-label": label, placeholder: label, ...props });
-  const words = field(t("Your question"), { maxLength: MAX_LETTERS, required: true });
-  const right = field(t("Right number"), { inputMode: "decimal", required: true });
-  const within = field(t("May be off by"), { inputMode: "decimal" });
-  const wrong = h("p", { className: "wrong", role: "alert", hidden: true }, t("Not a number. Write 0.5, −2 or 1/3."));
-  const form = h("form", { className: "own-number" }, words, right, within, h("button", { type: "submit", className: "button" }, t("Ask for a number")), wrong);
-
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const [value, off] = [right, within].map((field) => number(field.value).value);
-    const bad = value === null ? right : within.value.trim() && (off === null || off < 0) ? within : null;
-    wrong.hidden = !bad;
-    if (bad) return bad.focus();
-    ask({ kind: "number", link: "", words: words.value.trim(), value: value ?? 0, ...(off === null ? {} : { within: off }) });
-  });
-  return form;
-}
-
-// The sentences that a class has sent, which only the teacher sees.
+// What a class has sent in words, which only the teacher sees until she shows it.
 
 /**
  * @param {import("../lib/i18n.js").Translate} t
@@ -51,6 +25,8 @@ function createNumberForm({ t }, ask) {
 function createSentences(t, api, { room, drawn, show }) {
   /** @type {AnswerReply[]} */
   let answers = [];
+  /** Answers that are shown when the question is revealed. @type {Set<string>} */
+  const picked = new Set();
   const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button quiet", key: words, onclick }, words);
 
   /** @param {string} id */
@@ -61,17 +37,33 @@ function createSentences(t, api, { room, drawn, show }) {
     drawn();
   }
 
+  /** @param {string} id */
+  function pick(id) {
+    if (!picked.delete(id)) picked.add(id);
+    drawn();
+  }
+
   return {
     async read() {
       const of = room();
       const reply = of && (await api.readAnswers(of).catch(failure));
       if (reply && !(reply instanceof Problem)) answers = reply.answers;
     },
-    listed: () =>
+    picked: () => answers.flatMap(({ id, answer: [text] }) => (picked.has(id) ? [text] : [])),
+    /** @param {boolean} picks  whether answers are picked for the reveal, instead of shown one by one */
+    listed: (picks) =>
       el(
         "ul",
         { className: "sentences" },
-        answers.map(({ id, answer: [text], nickname }) => el("li", { key: id }, el("span", {}, text, nickname && el("small", {}, nickname)), button(t("Show to everyone"), () => show(text)), button(t("Remove"), () => remove(id)))),
+        answers.map(({ id, answer: [text], nickname }) =>
+          el(
+            "li",
+            { key: id },
+            el("span", {}, text, nickname && el("small", {}, nickname)),
+            picks ? el("button", { type: "button", className: "button quiet", key: "pick", "aria-pressed": String(picked.has(id)), onclick: () => pick(id) }, picked.has(id) ? t("✓ Will be shown") : t("Pick to show")) : button(t("Show to everyone"), () => show(text)),
+            button(t("Remove"), () => remove(id)),
+          ),
+        ),
       ),
   };
 }
@@ -84,6 +76,8 @@ function createSentences(t, api, { room, drawn, show }) {
  */
 export function createAsking(page, api, presented, { root, bar, room, heard: onState, drawn }) {
   const { t } = page;
+  const ownForm = createOwnQuestionForm(page, { submit: t("Ask the class"), read: questionDraft, keep: setQuestionDraft, take: ({ entry, ask: about }) => void askRoom(entry, about) });
+  let writes = questionDraft() !== null;
   const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
   bar.after(menu);
   /** @type {QuestionReply | null} */
@@ -121,30 +115,35 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   /** Choose a question about what is on the screen. */
   function choose() {
     const { questions, form } = presented.askable();
-    const pinned = questions.length > 1 || form;
     menu.hidden = !menu.hidden;
+    menu.style.top = `${bar.offsetHeight}px`;
+    const pinned = questions.length > 1 || form;
+    const drawMenu = () =>
     render(
       menu,
       el("p", {}, pinned ? t("About what is on the screen:") : t("Pin a row or a cell to ask about it. Or:")),
-      questions.map((choice) => button(choice.words ? shortened(choice.words) : KINDS[choice.kind].name(t), () => put(choice))),
+      questions.map((choice) => button(shortened(wordsOf(choice)) || KINDS[choice.kind].name(t), () => put(choice))),
       form?.(put),
       presented.run && button(t("Sentences of the class"), sentence),
-      createNumberForm(page, put),
+      el("button", { type: "button", className: "button quiet", key: "own", "aria-expanded": String(writes), onclick: () => ((writes = !writes), drawMenu()) }, t("A question of your own…")),
+      writes && ownForm,
       el("label", { className: "check" }, el("input", { type: "checkbox", checked: asksNicknames(), onchange: (/** @type {any} */ { target }) => setAsksNicknames(target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
       button(t("Cancel"), () => (menu.hidden = true)),
     );
+    drawMenu();
   }
 
   /** @param {QuestionReply} asked */
-  function actions({ stage, entry }) {
+  function actions({ stage, entry, ask: about }) {
+    const picks = about.kind === "open";
     const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
     const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
     return [
       el("p", { className: "crowd", role: "status" }, status),
-      entry === "text" && sentences.listed(),
+      entry === "text" && stage !== "revealed" && sentences.listed(picks),
       entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),
       stage === "discuss" && button(t("Vote again"), go("second")),
-      entry !== "text" && stage !== "revealed" && button(t("Reveal"), reveal, "strong"),
+      (entry !== "text" || picks) && stage !== "revealed" && button(picks ? t("Show those picked") : t("Reveal"), reveal, "strong"),
       stage === "revealed" && button(t("Download the answers (CSV)"), () => saveAnswers(api, room())),
       button(t("End the question"), done, stage === "revealed" ? "strong" : "quiet"),
     ];
@@ -153,7 +152,8 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   async function reveal() {
     const about = question?.ask;
     if (!about) return;
-    if (isStated(about)) return act((of) => api.goOn(of, { stage: "revealed" }));
+    if (about.kind === "open") return act((of) => api.goOn(of, { stage: "revealed", truth: { right: sentences.picked() } }));
+    if (isStated(about) || about.kind in OWN_KINDS) return act((of) => api.goOn(of, { stage: "revealed" }));
     const truth = await panel.truth();
     if (!truth) return;
     const { right = [], numbers = [] } = truth;

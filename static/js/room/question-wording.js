@@ -1,6 +1,7 @@
 /** How a question reads on this page: for the files of answers, which say it in words. */
 
 import { KINDS } from "../ask/question-kinds.js";
+import { wordsOf } from "../ask/own-questions.js";
 import { ask } from "../ask/question.js";
 import { served } from "../core/store/data-sources.js";
 import { h } from "../lib/dom.js";
@@ -27,7 +28,7 @@ function plainText(parts) {
  */
 export async function wordingOf(page, api, presented, about) {
   const kind = KINDS[about.kind];
-  const ownWords = (about.scene && presented.wording?.(about.scene)?.words.map(({ textContent }) => textContent).join("")) || about.words;
+  const ownWords = (about.scene && presented.wording?.(about.scene)?.words.map(({ textContent }) => textContent).join("")) || wordsOf(about);
   if (!kind) return ownWords ? { words: ownWords.slice(0, MAX_WORDS), choices: {} } : undefined;
   const inquiry = ask(page, { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) }, about);
   const words = Promise.all([ownWords || kind.words(inquiry).then(plainText), kind.choices(inquiry)]).catch(() => null);

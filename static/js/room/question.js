@@ -4,6 +4,7 @@
  */
 
 import { KINDS, contextOf } from "../ask/question-kinds.js";
+import { wordsOf } from "../ask/own-questions.js";
 import { plainNumbers } from "../ask/answer-entry.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
@@ -85,7 +86,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     render(context);
     place.replaceChildren();
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
-    render(words, ownWording ? ownWording.words : (about.words ?? ""));
+    render(words, ownWording ? ownWording.words : wordsOf(about));
     if (entry === "text") return openText(question, entered);
     if (!words.textContent) render(words, t("Question")); // until it is worded, since the heading has the focus
     const inquiry = ask(page, sources, about);
@@ -104,11 +105,11 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       },
     });
     if (!answers) prediction.close();
-    const [choiceList, wordsOfKind, contextParts] = await Promise.all([KINDS[about.kind].choices(inquiry), ownWording || about.words ? [] : KINDS[about.kind].words(inquiry), contextOf(inquiry)]).catch(() => [[], [], []]);
+    const [choiceList, wordsOfKind, contextParts] = await Promise.all([KINDS[about.kind].choices(inquiry), ownWording || wordsOf(about) ? [] : KINDS[about.kind].words(inquiry), contextOf(inquiry)]).catch(() => [[], [], []]);
     if (current?.ask !== about) return;
     choices = choiceList;
     render(context, contextParts);
-    if (!ownWording && !about.words && wordsOfKind.length) render(words, wordsOfKind);
+    if (!ownWording && !wordsOf(about) && wordsOfKind.length) render(words, wordsOfKind);
   }
 
   /** @param {QuestionReply} question @param {string[] | null} entered */
@@ -135,7 +136,8 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     const result = await prediction?.reveal({ guessed: answer !== null });
     const last = results.second.count ? results.second : results.first;
     prediction?.tally(classAnswers(entry, last));
-    render(summary, voteSummary(t, results, entry), answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
+    const texts = entry === "text" && el("ul", { className: "picked" }, (question.truth?.right ?? []).map((text, i) => el("li", { key: i }, text)));
+    render(summary, voteSummary(t, results, entry), texts, answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
   const cover = (/** @type {boolean} */ covered) => coverPage(root, bar, panel, covered);

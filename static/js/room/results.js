@@ -86,8 +86,16 @@ export function voteTable(t, choices, { first, second }) {
 export function answerTable(t, entry, choices, bothVotes, truth) {
   if (!choices.length) return null;
   if (entry === "choice") return bothVotes.second.count ? voteTable(t, choices, bothVotes) : null;
+  if (entry === "order") return voteTable(t, ordersIn(choices, bothVotes), bothVotes);
   if (entry === "numbers") return choices.length === 1 ? voteTable(t, numbersIn(bothVotes), bothVotes) : null;
   return entry === "shares" && truth ? rowTable(t, choices, truth, [[t("First vote"), bothVotes.first], [t("Second vote"), bothVotes.second]]) : null;
+}
+
+/** The orders that were given most often, in words. @param {Choice[]} choices @param {Votes} both */
+function ordersIn(choices, { first, second }) {
+  const label = (/** @type {string} */ id) => choices.find((choice) => choice.id === id)?.label ?? id;
+  const orders = [...new Set([...Object.keys(first.chosen), ...Object.keys(second.chosen)])];
+  return orders.map((order) => ({ id: order, label: el("span", {}, order.split(" ").flatMap((id, i) => [i > 0 && " → ", label(id)])) }));
 }
 
 /** The different numbers that were given, in order. @param {Votes} both */

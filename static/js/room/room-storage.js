@@ -8,7 +8,7 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/page-requests.js" */
 
-const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts"];
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question"];
 const MAX_ROOMS = 8;
 /** Rooms whose drafts are kept. */
 const MAX_DRAFTED = 4;
@@ -122,3 +122,16 @@ export function forgetDrafts(code) {
   const otherDrafts = allDrafts().filter(([name]) => name !== code);
   write("localStorage", DRAFTS, otherDrafts.length ? JSON.stringify(Object.fromEntries(otherDrafts)) : null);
 }
+
+/** The question that the teacher is writing, also on another page. @returns {import("../ask/own-question-form.js").QuestionDraft | null} */
+export function questionDraft() {
+  try {
+    const stored = JSON.parse(read("sessionStorage", QUESTION) ?? "null");
+    return Array.isArray(stored?.options) ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {import("../ask/own-question-form.js").QuestionDraft | null} draft */
+export const setQuestionDraft = (draft) => write("sessionStorage", QUESTION, draft && JSON.stringify(draft));

@@ -64,6 +64,8 @@ export interface components {
     /** @description The answers to the present question. */
     AnswersReply: {
       n: number;
+      /** @description The right answer, if the question states it. */
+      truth?: components["schemas"]["Truth"] | null;
       answers: components["schemas"]["AnswerReply"][];
     };
     /** @description The sum of all answers. */

@@ -1,0 +1,40 @@
+/**
+ * Questions that a teacher wrote: a choice, an order, a text; a number is `number` of the other kinds.
+ * A question has its words and options in the author's language and, if the author wrote it, in the
+ * other one; which options are right is told only when it is revealed.
+ */
+
+/** @import { Kind, Question } from "./question.js" */
+
+/** The language of this page. */
+const pageLanguage = () => (document.documentElement.lang.startsWith("zh") ? "zh" : "en");
+
+/** Its words in the reader's language; "": the page words it. @param {Question} question */
+export const wordsOf = ({ words = "", translations }) => translations?.[pageLanguage()]?.words ?? words;
+
+/** @param {Question} question @returns {import("./question.js").Choice[]} */
+function optionsOf({ options, translations }) {
+  const translated = translations?.[pageLanguage()]?.options ?? [];
+  return (options ?? []).map(({ text }, i) => ({ id: String(i), label: translated[i] || text }));
+}
+
+/** Whether the answer to a question can be right or wrong. @param {Question} question */
+export const isJudged = ({ kind, right }) => !(kind in OWN_KINDS) || (right?.length ?? 0) > 0;
+
+/** What wrong options stand for, once revealed. @param {Question} question @param {string} id */
+export const noteOf = ({ options }, id) => options?.[Number(id)]?.note ?? "";
+
+/** @type {Pick<Kind, "fits" | "words" | "choices" | "reveal">} */
+const written = {
+  fits: () => false,
+  words: async ({ question, t }) => [wordsOf(question) || t("Question")],
+  choices: async ({ question }) => optionsOf(question),
+  reveal: async ({ question }) => ({ right: (question.right ?? []).map(String), says: [] }),
+};
+
+/** @type {Record<string, Kind>} */
+export const OWN_KINDS = {
+  choice: { ...written, name: (t) => t("A choice"), entry: () => "choice" },
+  order: { ...written, name: (t) => t("An order"), entry: () => "order" },
+  open: { ...written, name: (t) => t("An answer in words"), entry: () => "text" },
+};
