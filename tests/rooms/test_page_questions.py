@@ -153,7 +153,7 @@ def test_results_are_a_page_and_a_file_that_opens_after_the_room_has_ended(
         expect(phone.locator(".class-answers")).to_contain_text("First vote 1 answered")
         results = teacher.context.new_page()
         results.goto(f"{live_server.url}/teach/results#{code}")
-        expect(results.locator(".asked-before h2")).to_contain_text("layer 2, head 4")
+        expect(results.locator(".asked-before h2")).to_contain_text("Layer 2, head 4")
         expect(results.locator(".asked-before .meta")).to_contain_text("1 answered")
         expect(results.locator(".votes [data-right=true] th")).to_have_count(1)
         words = results.locator("#results").inner_text()
