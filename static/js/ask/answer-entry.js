@@ -163,7 +163,7 @@ const orderEntry = {
   draw({ t, choices, answer, revealed, fixed, change }) {
     const steps = choices.map(({ id, label }) => {
       const [place, truth] = [answer.indexOf(id) + 1, (revealed?.right?.indexOf(id) ?? -1) + 1];
-      const onclick = () => change(place ? answer.filter((other) => other !== id) : [...answer, id]);
+      const onclick = () => change(place ? answer.filter((stepId) => stepId !== id) : [...answer, id]);
       const right = truth ? String(place === truth) : undefined;
       return el(
         "button",

@@ -49,9 +49,9 @@ export function questionOf(draft, lang, shuffle) {
   if (twoLanguages && (!secondWords || (hasOptions && written.some(({ second }) => !second.trim())))) return { missing: "second" };
   const ordered = kind === "order" ? shuffle(written.map((_, i) => i)) : written.map((_, i) => i);
   const options = ordered.map((i) => written[i]);
-  const other = lang === "zh" ? "en" : "zh";
+  const secondLanguage = lang === "zh" ? "en" : "zh";
   const translated = { words: secondWords, options: hasOptions ? options.map(({ second }) => second.trim()) : [] };
-  const about = { link: "", words, ...(twoLanguages ? { translations: { [other]: translated } } : {}) };
+  const about = { link: "", words, ...(twoLanguages ? { translations: { [secondLanguage]: translated } } : {}) };
   if (kind === "number") {
     const [value, within] = [draft.value, draft.within].map((text) => number(text).value);
     if (value === null) return { missing: "value" };
@@ -140,8 +140,8 @@ function formFields(t, lang, draft, change, changeOption) {
   const kinds = /** @type {[QuestionDraft["kind"], string][]} */ ([["choice", t("Multiple choice")], ["number", t("A number")], ["open", t("An answer in words")], ["order", t("Put in order")]]);
   const second = lang === "zh" ? t("In English") : t("In Chinese");
   const typed = (/** @type {(text: string) => void} */ take) => (/** @type {any} */ { target }) => take(target.value);
-  const field = (/** @type {string} */ key, /** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ take, /** @type {object} */ more = {}) =>
-    el("input", { key, type: "text", autocomplete: "off", "aria-label": label, placeholder: label, value, oninput: typed(take), ...more });
+  const field = (/** @type {string} */ key, /** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ take, /** @type {object} */ attributes = {}) =>
+    el("input", { key, type: "text", autocomplete: "off", "aria-label": label, placeholder: label, value, oninput: typed(take), ...attributes });
   const option = (/** @type {DraftOption} */ { text, second: translated, note, right }, /** @type {number} */ i) =>
     el(
       "li",

@@ -7,9 +7,12 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
+import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
+import { createPrivateSpread } from "./private-spread.js";
 import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
+import { gain } from "./vote-spread.js";
 import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 
 /** @import { QuestionReply, RoomCreated, AnswerReply } from "../core/wire/schemas.d.ts" */
@@ -86,6 +89,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   let counts = null;
   let failed = "";
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
+  const spread = createPrivateSpread(page, api, { room, choices: () => panel.choices(), drawn: () => panel.draw() });
   const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: null, actions });
 
   /** @param {QuestionReply | null | undefined} roomQuestion */
@@ -133,13 +137,16 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     drawMenu();
   }
 
-  /** @param {QuestionReply} asked */
-  function actions({ stage, entry, ask: about }) {
+  /** @param {QuestionReply} askedQuestion */
+  function actions(askedQuestion) {
+    const { stage, entry, results, ask: about } = askedQuestion;
     const picks = about.kind === "open";
     const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
-    const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? "" : t("{count} answered", { count: counts?.answered ?? 0 }));
+    const gained = results && gain(results.first, results.second);
+    const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? (typeof gained === "number" ? t("Gain {gain}", { gain: two(gained) }) : "") : t("{count} answered", { count: counts?.answered ?? 0 }));
     return [
       el("p", { className: "crowd", role: "status" }, status),
+      ...spread.view(askedQuestion),
       entry === "text" && stage !== "revealed" && sentences.listed(picks),
       entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),
       stage === "discuss" && button(t("Vote again"), go("second")),
@@ -174,6 +181,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     async count(classCounts) {
       counts = classCounts;
       if (question?.entry === "text") await sentences.read();
+      if (question) await spread.read(question);
       if (question) panel.draw();
     },
   };

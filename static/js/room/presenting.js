@@ -13,7 +13,7 @@ import { barContent, button, createCodeDialog } from "./bar.js";
 import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
-import { forgetRoom, memberToken, presentedRoom, rememberRoom, setPresentedRoom } from "./room-storage.js";
+import { forgetRoom, isHeld, memberToken, presentedRoom, rememberRoom, setHeld, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState, RoomAccess } from "../core/wire/page-requests.js" */
@@ -96,6 +96,7 @@ function createCounting(api, room, hear) {
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
+ * @property {boolean} holding  whether the class keeps what it saw, while the teacher prepares
  * @property {Problem | null} problem
  * @property {import("../core/wire/schemas.d.ts").QuestionReply | null | undefined} question
  */
@@ -118,8 +119,9 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
   let problem = null;
   let away = false;
   let over = false;
+  let holding = !driver && isHeld(access.code);
   const drives = () => !over && last !== null && (driver || !last.handed);
-  const screenSender = createScreenSender(api, () => (drives() ? access : null), presented, onReply);
+  const screenSender = createScreenSender(api, () => (drives() && !holding ? access : null), presented, onReply);
   const reader = { member: driver ? memberToken() : null, exploring: false };
   const stream = createRoomStream(api, access.code, () => reader, {
     hear,
@@ -143,7 +145,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
 
   /** @param {RoomState} state  the first that was heard */
   function begin({ link }) {
-    if (resumes) presented.resume?.(link);
+    if (resumes && !holding) presented.resume?.(link);
     screenSender.send();
   }
 
@@ -192,6 +194,14 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
       follow();
       changed();
     },
+    /** Show the class nothing new, or what is on the screen now. @param {boolean} holds */
+    hold(holds) {
+      if (holding === holds) return;
+      holding = holds;
+      setHeld(access.code, holds);
+      if (!holds) screenSender.again();
+      changed();
+    },
     /** Take the seat back; the driver gives it back. */
     async takeBack() {
       away = false;
@@ -199,7 +209,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
       if (failed) onReply(failed);
     },
     /** @returns {PresentingState} */
-    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, problem, question: last?.question }),
+    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, holding, problem, question: last?.question }),
   };
 }
 
@@ -260,7 +270,8 @@ export function bindPresenting(page, api, presented, root) {
 
   function changed() {
     if (!presenter) return;
-    const { handed, question } = presenter.state();
+    const { handed, holding, question } = presenter.state();
+    if (holding && question?.stage === "revealed") return presenter.hold(false); // what the answer is about is shown
     document.documentElement.toggleAttribute("data-driven", handed && !driver);
     panel.show(question);
     show();
@@ -301,6 +312,7 @@ export function bindPresenting(page, api, presented, root) {
     bar.hidden = !room;
     if (!room || !presenter) return;
     const asks = asking?.offers() ?? "none";
+    bar.toggleAttribute("data-held", presenter.state().holding);
     render(bar, barContent(page, { ...presenter.state(), room, ending, asks, counts, menu: menu.element }, act));
   }
 
@@ -311,6 +323,7 @@ export function bindPresenting(page, api, presented, root) {
     code: () => room && dialog.open(room),
     takeBack: () => void presenter?.takeBack(),
     back: () => presenter?.back(),
+    hold: (holds) => presenter?.hold(holds),
     end: () => void end(),
     keep: () => ((ending = false), show()),
     save: () => void saveAnswers(api, room),

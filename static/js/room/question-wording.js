@@ -32,8 +32,8 @@ export async function wordingOf(page, api, presented, about) {
   if (!kind) return ownWords ? { words: ownWords.slice(0, MAX_WORDS), choices: {} } : undefined;
   const inquiry = ask(page, { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) }, about);
   const words = Promise.all([ownWords || kind.words(inquiry).then(plainText), kind.choices(inquiry)]).catch(() => null);
-  const known = await Promise.race([words, new Promise((/** @type {(value: null) => void} */ resolve) => setTimeout(() => resolve(null), PATIENCE))]);
-  if (!known) return undefined;
-  const choices = known[1].map(({ id, label }) => [id, plainText(label).slice(0, MAX_CHOICE)]);
-  return { words: known[0].trim().slice(0, MAX_WORDS), choices: Object.fromEntries(choices) };
+  const wording = await Promise.race([words, new Promise((/** @type {(value: null) => void} */ resolve) => setTimeout(() => resolve(null), PATIENCE))]);
+  if (!wording) return undefined;
+  const choices = wording[1].map(({ id, label }) => [id, plainText(label).slice(0, MAX_CHOICE)]);
+  return { words: wording[0].trim().slice(0, MAX_WORDS), choices: Object.fromEntries(choices) };
 }

@@ -165,6 +165,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       if (question.stage === "revealed") void reveal(question);
     },
     draw,
+    choices: () => choices,
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
   };

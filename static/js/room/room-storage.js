@@ -8,7 +8,7 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/page-requests.js" */
 
-const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question"];
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held"];
 const MAX_ROOMS = 8;
 /** Rooms whose drafts are kept. */
 const MAX_DRAFTED = 4;
@@ -86,6 +86,12 @@ export const isExploring = (code) => read("sessionStorage", exploringIn(code)) =
 
 /** @param {string} code @param {boolean} exploring */
 export const setExploring = (code, exploring) => write("sessionStorage", exploringIn(code), exploring ? "1" : null);
+
+/** Whether this tab prepares something while the class keeps what it saw. @param {string} code */
+export const isHeld = (code) => read("sessionStorage", HOLDING) === code;
+
+/** @param {string} code @param {boolean} holding */
+export const setHeld = (code, holding) => write("sessionStorage", HOLDING, holding ? code : null);
 
 /** Whether this tab's questions ask for nicknames. */
 export const asksNicknames = () => read("sessionStorage", NICKNAMES) === "1";
