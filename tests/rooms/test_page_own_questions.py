@@ -58,6 +58,7 @@ def test_own_questions_are_asked_in_the_words_of_each_reader(
         teacher.click("text=End the question")
 
         write(teacher, "Put in order", "In which order?", ["scores", "softmax", "mix"])
+        teacher.uncheck(f"{FORM} >> text=In Chinese as well")
         teacher.click(f"{FORM} .strong")
         for step in ("scores", "softmax", "mix"):
             phone.click(f".room-question .choose >> text={step}")

@@ -47,7 +47,7 @@ function summary(t, first, second) {
   return parts.filter(Boolean).join(" — ") || t("Nobody has answered.");
 }
 
-/** How often each answer was answerIds. @param {Translate} t @param {QuestionRecord} question */
+/** How often each answer was given. @param {Translate} t @param {QuestionRecord} question */
 function counted(t, { ask: about, entry, choices, truth, votes: { first, second } }) {
   const ids = [...new Set([...Object.keys(choices), ...Object.keys(first.chosen), ...Object.keys(second.chosen)])];
   const answerIds = entry === "choice" ? ids : [...new Set([...Object.keys(first.chosen), ...Object.keys(second.chosen)])].sort((a, b) => Number(a) - Number(b));
