@@ -50,7 +50,7 @@ def test_what_only_loading_shows_is_loaded(workspace: Workspace) -> None:
         workspace.go(**{key: it for key, it in (PLACE | link).items() if it is not None})
         assert workspace.page.evaluate("window.stays ?? null") is None
     workspace.load(**ELSEWHERE)
-    workspace.find("#help").click()
+    workspace.menu("#help")
     workspace.open(**PLACE)
     assert not workspace.find("#help-panel").is_visible()
 

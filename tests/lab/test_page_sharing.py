@@ -14,13 +14,14 @@ from tests.lab.by_hand import FINDING, OWN, Lab
 
 def test_its_link_is_shown_as_a_code(lab: Lab) -> None:
     lab.open()
+    lab.page.locator("#more").click()
     lab.page.locator("#qr-open").click()
     expect(lab.page.locator("#qr-link")).to_have_text(re.compile(r"/s/\w{13}$"))
     picture = lab.page.locator("#qr-picture")
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 0
     lab.page.keyboard.press("Escape")
     expect(lab.page.locator("#qr")).to_be_hidden()
-    expect(lab.page.locator("#qr-open")).to_be_focused()
+    expect(lab.page.locator("#more")).to_be_focused()
 
 
 def test_a_share_opens_on_what_was_seen_and_a_change_leaves_it(

@@ -20,6 +20,7 @@ def present_here(teacher: Page, url: str) -> str:
     """Open a lesson and a room with it; return its code."""
     without_veils(teacher)
     teacher.goto(url)
+    teacher.click("#more")
     teacher.click("[data-present]")
     return code_of(teacher)
 

@@ -78,6 +78,7 @@ def test_in_a_room_a_veil_falls_with_the_reveal_for_everyone(
 ) -> None:
     with reader(browser) as teacher, reader(browser, 390) as student, reader(browser) as screen:
         teacher.goto(f"{live_server.url}/learn/query-key-value")
+        teacher.click("#more")
         teacher.click("[data-present]")
         code = code_of(teacher)
         student.goto(f"{live_server.url}/room/{code}")

@@ -160,8 +160,7 @@ def test_help_opens_on_the_present_view_and_keys_of_one_character_can_be_switche
     workspace: Workspace,
 ) -> None:
     workspace.open(**PLACE, view="positions", lang="zh", query=1)
-    workspace.find("#help").focus()
-    workspace.page.keyboard.press("?")
+    workspace.menu("#help")
     panel = workspace.find("#help-panel")
     expect(panel).to_be_visible()
     expect(panel.locator(".here h4")).to_be_focused()
@@ -171,7 +170,7 @@ def test_help_opens_on_the_present_view_and_keys_of_one_character_can_be_switche
         assert re.search(r"[\u4e00-\u9fff]", paragraph), paragraph
     workspace.page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
-    expect(workspace.find("#help")).to_be_focused()
+    expect(workspace.find("#more")).to_be_focused()
     assert workspace.link["query"] == "1", "Escape closes the help and nothing else"
     # Keys of one character can be switched off.
     workspace.open(**PLACE)
@@ -179,7 +178,7 @@ def test_help_opens_on_the_present_view_and_keys_of_one_character_can_be_switche
     workspace.page.keyboard.type("?p")
     expect(panel).to_be_hidden()
     expect(workspace.find("#source")).to_have_value(re.compile(r"\?p"))
-    workspace.find("#help").click()
+    workspace.menu("#help")
     workspace.find("#single-keys").uncheck()
     workspace.page.keyboard.press("Escape")
     for key in ("?", "p", "]"):

@@ -59,7 +59,7 @@ def test_the_pointer_rests_on_a_special_token_and_the_help_lists_all(workspace: 
     expect(box).to_contain_text(GLOSSARY["·"][lang]["says"])
     workspace.page.mouse.move(0, 0)
     expect(box).to_be_hidden()
-    workspace.find("#help").click()
+    workspace.menu("#help")
     expect(workspace.find("#help-words dt")).to_have_count(len(GLOSSARY))
     expect(workspace.find("#help-words")).to_contain_text(GLOSSARY["softmax"]["zh"]["says"])
 

@@ -24,6 +24,7 @@ def test_a_draft_outlives_other_pages_other_questions_and_reloads(
 ) -> None:
     with reader(browser) as teacher, reader(browser, 390) as phone:
         open_lab(teacher, live_server)
+        teacher.click("#more")
         teacher.click("[data-present]")
         code = code_of(teacher)
         phone.goto(f"{live_server.url}/room/{code}")

@@ -122,6 +122,7 @@ def test_a_lessons_question_about_the_zoo_is_asked(
 ) -> None:
     with reader(browser) as teacher, reader(browser, 390, "zh-CN") as student:
         teacher.goto(f"{live_server.url}/learn/order")
+        teacher.click("#more")
         teacher.click("[data-present]")
         code = code_of(teacher)
         student.goto(f"{live_server.url}/room/{code}")

@@ -20,6 +20,7 @@ WHOLE = """(selector) => {
 
 def present_here(teacher: Page) -> str:
     """Open a room with the button of a page that is no workspace; return its code."""
+    teacher.click("#more")
     teacher.click("[data-present]")
     return code_of(teacher)
 

@@ -31,7 +31,7 @@ export function bindLabProjector({ t, announce, restyle }, { startsOn, subject, 
     restyle();
     follow();
     changed();
-    (turnOn ? find("#figure") : enter).focus();
+    find(turnOn ? "#figure" : "#more").focus();
     announce(turnOn ? t("Projector mode. Escape leaves.") : t("Left projector mode."));
   }
 

@@ -75,7 +75,7 @@ async function start() {
     bindTitleAndLanguage,
     bindHelp,
     bindKeys,
-    bindMenus,
+    bindExamples,
     bindGlossary,
   ]) {
     part(services);
@@ -96,17 +96,15 @@ function presented() {
   return { ...presentedState, options: { ...options, ...ownOptions, ...(screen === "yes" && { projector: true }) } };
 }
 
-/** Menus of the page's buttons; a choice closes them. */
-function bindMenus() {
-  for (const name of ["more", "examples"]) {
-    const panel = find(`#${name}-panel`);
-    const button = find(name === "more" ? "#more" : `#${name}-open`);
-    const menu = bindDisclosure(button, panel);
-    panel.addEventListener("click", () => {
-      if (panel.contains(document.activeElement)) button.focus();
-      menu.close();
-    });
-  }
+/** The menu of examples; a choice closes it. */
+function bindExamples() {
+  const panel = find("#examples-panel");
+  const button = find("#examples-open");
+  const menu = bindDisclosure(button, panel);
+  panel.addEventListener("click", () => {
+    if (panel.contains(document.activeElement)) button.focus();
+    menu.close();
+  });
 }
 
 /**

@@ -113,6 +113,11 @@ export function bindHelp({ store, figure, t }) {
   find("#help").addEventListener("click", open);
   find("#help-close").addEventListener("click", () => panel.close());
   find("#help-print").addEventListener("click", () => window.print());
+  // The menu in which it was chosen has closed.
+  panel.addEventListener("close", () => {
+    const { activeElement } = document;
+    if (activeElement === document.body || !activeElement?.checkVisibility()) find("#more").focus();
+  });
   // A click outside closes it; clicks inside have another target.
   panel.addEventListener("click", (event) => event.target === panel && panel.close());
   // Escape closes it, and must not remove the pin behind it.
