@@ -98,7 +98,12 @@ SCENES: dict[str, dict[str, object]] = {
     "changed": {"block": "encoder", "layer": 1, "head": 2, "interventions": CHANGES},
 }
 # Panels that open over the page, and the buttons that open them.
-PANELS = {"help": ["#more", "#help"], "share": ["#share"], "qr": ["#more", "#qr-open"], "menu": ["#more"]}
+PANELS = {
+    "help": ["#more", "#help"],
+    "share": ["#share"],
+    "qr": ["#more", "#qr-open"],
+    "menu": ["#more"],
+}
 
 
 class Shot(NamedTuple):

@@ -39,9 +39,7 @@ def test_every_header_has_the_same_items_in_the_same_order(
     assert names[-2:] == ("中文", "More")
 
 
-def test_every_page_leads_to_all_others(
-    new_page: Page, live_server: AppServer
-) -> None:
+def test_every_page_leads_to_all_others(new_page: Page, live_server: AppServer) -> None:
     for path in PATHS:
         new_page.goto(f"{live_server.url}{path}")
         opener = new_page.get_by_role("button", name="More", exact=True)
