@@ -25,41 +25,53 @@ def opened(content: HandoutContent) -> Seen:
     best = next((entry for entry in aligners if entry["rows"] == "writes"), None)
     if best and selection.attention.query != selection.attention.key:
         return look({**state, "layer": best["layer"], "head": best["head"]}, model, trace)
-    table = [AttentionInfo(**fields) for fields in model["attentions"]]
-    heads = [
-        look({**state, "block": block, "layer": attention.layer, "head": head}, model, trace)
-        for attention in table
-        if attention.block == block and f"{attention.place}.weights" in trace.arrays
-        for head in range(attention.heads)
-    ]
-    return max(heads, key=lambda head: _informativeness(head, trace), default=selection)
+    layer, head, most = 0, 0, -1.0
+    for attention in (AttentionInfo(**fields) for fields in model["attentions"]):
+        weights = trace.arrays.get(f"{attention.place}.weights")
+        if attention.block != block or weights is None:
+            continue
+        for index, matrix in enumerate(weights):
+            score = _informativeness(matrix, attention, selection, trace)
+            if score > most:
+                layer, head, most = attention.layer, index, score
+    return look({**state, "block": block, "layer": layer, "head": head}, model, trace)
 
 
-def _informativeness(selection: Seen, trace: Reply) -> float:
+def _informativeness(
+    weights: NDArray[np.float32], attention: AttentionInfo, selection: Seen, trace: Reply
+) -> float:
     """Return what the page ranks heads by (static/js/core/compute/attention-row.js)."""
-    document, attention = trace.document, selection.attention
+    document = trace.document
     read = document["tokens"]
     rows = document["output"]["tokens"] if selection.written else read[attention.query]
     same = attention.query == attention.key
     special = [token["special"] for token in read[attention.key]]
     if same and not any(special):
         special[0] = True  # a head that has nothing to look at looks there
+    mask = trace.arrays[f"{attention.place}.mask"]
     looks: list[tuple[int, int, float]] = []  # query, key, weight
-    for query, (row, token) in enumerate(zip(selection.weights, rows, strict=False)):
-        key = _most(row, selection.mask[query])
+    keys = _keys_looked_at_most(weights, mask)
+    for query, (key, token) in enumerate(zip(keys, rows, strict=False)):
         if key is None or token["special"] or special[key] or (same and key == query):
             continue
-        looks.append((query, key, float(row[key])))
+        looks.append((query, key, float(weights[query, key])))
     if not looks:
         return 0.0
-    keys, distances = {key for _, key, _ in looks}, {key - query for query, key, _ in looks}
+    looked, distances = {key for _, key, _ in looks}, {key - query for query, key, _ in looks}
     varied = (len(distances) - 1) / (len(looks) - 1) if same and len(looks) > 1 else 1.0
     mean = sum(weight for *_, weight in looks) / len(rows)
-    return mean * len(keys) / len(rows) * (FIXED + (1 - FIXED) * varied)
+    return mean * len(looked) / len(rows) * (FIXED + (1 - FIXED) * varied)
 
 
-def _most(row: NDArray[np.float64], allowed: NDArray[np.bool_]) -> int | None:
-    """Return the key with the largest weight of several; None if two print the same."""
-    key = int(row.argmax())
-    same = sum(f"{weight:.2f}" == f"{row[key]:.2f}" for weight in row)
-    return key if row[key] > 0 and same == 1 and allowed.sum() > 1 else None
+def _keys_looked_at_most(weights: NDArray[np.float32], mask: NDArray[np.bool_]) -> list[int | None]:
+    """Return the key with the largest weight of several in each row; None if two print the same."""
+    keys = weights.argmax(-1)
+    largest = weights.max(-1)
+    others = weights.copy()
+    np.put_along_axis(others, keys[:, None], -1, axis=-1)
+    second = others.max(-1)
+    several = mask.sum(-1) > 1
+    return [
+        int(key) if weight > 0 and many and f"{weight:.2f}" != f"{next_weight:.2f}" else None
+        for key, weight, next_weight, many in zip(keys, largest, second, several, strict=True)
+    ]

@@ -2,13 +2,15 @@
 
 The file has the page's own script, stylesheets and catalog, and the trace as the API sends it
 (float32, so that every printed number is the model's), all of it compressed, with a
-Content-Security-Policy that lets it load nothing.
+Content-Security-Policy that lets it load nothing. If there are very many weights, only those of the
+head on which it opens are float32, and it says so.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,19 @@ from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.figures.card import in_short, is_overview, sentence
 from app.figures.kinds import HandoutContent
-from app.handouts.packing import CHARSET, block, data_url, encoded, held, numbers, script, style
+from app.figures.opening_head import opened
+from app.handouts.packing import (
+    CHARSET,
+    block,
+    compressed_block,
+    data_url,
+    encoded,
+    held,
+    numbers,
+    script,
+    style,
+)
+from app.handouts.rounded_weights import RoundedFile, rounded_file
 
 # The tensors that its views draw: attention, the candidates at each step, and the tensors from
 # which the inspector computes a weight.
@@ -48,6 +62,7 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
     the system's). With a nonce, it waits for the page around it, which must know the nonce, to
     connect it to a notebook's kernel.
     """
+    content, packed = _with_rounded_weights(content)
     return _page(
         "handout",
         _language(content.about),
@@ -58,7 +73,8 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
         share=content.about.get("id") or "",
         source=in_short(sentence(content.about["state"])),
         notices=content.about.get("notices", ()),
-        trace=_trace("trace", content, MANY),
+        rounding=_digits(packed.error) if packed else "",
+        trace=_trace("trace", content, MANY) + _rounded("trace", packed),
     )
 
 
@@ -127,8 +143,9 @@ def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:
     drawn = [(question, _drawn(answer)) for question, answer in content.answers]
     with_numbers = [(question, answer) for question, answer in drawn if answer.arrays]
     long = is_overview(content.trace)
-    trace = content.trace if long else content.trace.only(PARTS)
-    if not long and trace.values + sum(answer.values for _, answer in with_numbers) > max_numbers:
+    whole = long or "rounded" in content.trace.document
+    trace = content.trace if whole else content.trace.only(PARTS)
+    if not whole and trace.values + sum(answer.values for _, answer in with_numbers) > max_numbers:
         trace = trace.only(FEW)
         with_numbers = [
             (question, answer.only((*FEW, *LEARNED, *TERMS))) for question, answer in with_numbers
@@ -144,6 +161,57 @@ def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:
         for n, (_, answer) in enumerate(with_numbers)
     ]
     return Markup("").join(blocks)
+
+
+def _with_rounded_weights(content: HandoutContent) -> tuple[HandoutContent, RoundedFile | None]:
+    """Take the weights out of a trace that has very many of them, and return them in 8 bits.
+
+    Those of the head on which the page opens stay as they are. Weights that are compared with those
+    of another run are never rounded.
+    """
+    trace, answers = content.trace, content.answers
+    weights = {name: array for name, array in trace.arrays.items() if name.endswith(".weights")}
+    if sum(array.size for array in weights.values()) <= MANY or is_overview(trace):
+        return content, None
+    if any(name.endswith(".weights") for _, answer in answers for name in answer.arrays):
+        return content, None
+    selection = opened(content)
+    place, head = selection.attention, selection.head
+    name = f"{place.place}.weights"
+    packed = rounded_file(weights)
+    document = trace.document
+    entries = {tensor: document["tensors"][tensor] for tensor in weights}
+    exact = {**entries[name], "dims": entries[name]["dims"][1:], "shape": weights[name].shape[1:]}
+    others = trace.only([part for part in FEW if part != "weights"])
+    key = f"{name}:{head}"
+    rest = Reply(
+        {
+            **document,
+            "tensors": {**others.document["tensors"], key: exact},
+            "rounded": {
+                "error": packed.error,
+                "exact": {"name": name, "head": head},
+                "tensors": entries,
+            },
+        },
+        {**others.arrays, key: weights[name][head]},
+    )
+    state = {**content.about["state"], "block": place.block, "layer": place.layer, "head": head}
+    return replace(content, trace=rest, about={**content.about, "state": state}), packed
+
+
+def _rounded(identity: str, packed: RoundedFile | None) -> Markup:
+    """Return a block for each layer of rounded weights, in their order."""
+    layers = packed.layers.values() if packed else ()
+    return Markup("").join(
+        compressed_block(f"{identity}-rounded-{n}", layer) for n, layer in enumerate(layers)
+    )
+
+
+def _digits(error: float) -> str:
+    """Return an error with two digits, never less than it is."""
+    step: float = 10 ** (floor(log10(error)) - 1)
+    return f"{ceil(error / step) * step:.2g}"
 
 
 def _drawn(answer: Reply) -> Reply:

@@ -26,26 +26,32 @@ LEFT_OUT = " \"&'<>\\\xa0\xad"
 PRINTED = bytes((*range(0x20, 0x7F), *range(0x80, 0x100))).decode(CHARSET, "ignore")
 LETTERS = np.array([ord(character) for character in PRINTED if character not in LEFT_OUT])
 BITS, GROUP = 23, 3
+BYTES = 4  # in which 23 bits lie, wherever they begin
 BLOCK = re.compile(r' data-bytes="(\d+)">([^ <]+)</script>')
 
 
 def coded(content: bytes) -> str:
     """Encode bytes as text; the end is padded with zeros."""
-    bits = np.unpackbits(np.frombuffer(content, np.uint8))
-    groups = np.pad(bits, (0, -len(bits) % BITS)).reshape(-1, BITS)
-    numbers = groups @ (1 << np.arange(BITS - 1, -1, -1))
+    groups = -(-8 * len(content) // BITS)
+    padding = bytes(BITS * -(-groups // 8) + BYTES - len(content))
+    source = np.frombuffer(content + padding, np.uint8)
+    starts = BITS * np.arange(groups)
+    numbers = np.zeros(groups, np.uint32)
+    for byte in range(BYTES):
+        numbers = numbers << 8 | source[starts // 8 + byte]
+    numbers = numbers >> (8 * BYTES - BITS - starts % 8).astype(np.uint32) & (1 << BITS) - 1
     digits = [numbers // len(LETTERS) ** power % len(LETTERS) for power in (2, 1, 0)]
-    return "".join(map(chr, LETTERS[np.stack(digits, axis=1)].ravel()))
+    return LETTERS[np.stack(digits, axis=1)].astype("<u4").tobytes().decode("utf-32-le")
 
 
 def decoded(text: str, length: int) -> bytes:
     """Decode a text to bytes."""
     digits = np.zeros(LETTERS.max() + 1, np.int64)
     digits[LETTERS] = np.arange(len(LETTERS))
-    groups = digits[[ord(character) for character in text]].reshape(-1, GROUP)
+    groups = digits[np.frombuffer(text.encode("utf-32-le"), "<u4")].reshape(-1, GROUP)
     numbers = groups @ len(LETTERS) ** np.arange(GROUP - 1, -1, -1)
-    bits = numbers[:, None] >> np.arange(BITS - 1, -1, -1) & 1
-    return np.packbits(bits.astype(np.uint8).ravel()).tobytes()[:length]
+    bits = np.unpackbits(numbers.astype(">u4").view(np.uint8).reshape(-1, BYTES), axis=1)
+    return np.packbits(bits[:, -BITS:].ravel()).tobytes()[:length]
 
 
 def in_base64(page: str) -> str:
@@ -98,7 +104,11 @@ def held(identity: str, text: str) -> Inlined:
 
 def block(identity: str, content: bytes) -> Markup:
     """Return data, compressed, that a script reads by its id. It is never executed."""
-    packed = bytes(deflate.gzip_compress(content, LEVEL))
+    return compressed_block(identity, bytes(deflate.gzip_compress(content, LEVEL)))
+
+
+def compressed_block(identity: str, packed: bytes) -> Markup:
+    """Return data that is compressed already as `block` does."""
     about = f'type="application/gzip" id="{identity}" data-bytes="{len(packed)}"'
     return Markup(f"<script {about}>{coded(packed)}</script>")
 

@@ -3,18 +3,20 @@
 import { find } from "../lib/dom.js";
 import { joined, unpacked } from "../lib/unpack-bytes.js";
 
-const ANSWER = /\/asks\/(\d+)$/;
+const PART = /\/(asks|rounded)\/(\d+)$/;
 
 /**
  * A function in place of `fetch` that replies with a share and its frozen answers, and fails as a
  * missing network does for anything else.
- * @param {string} id  of the block with the share; its n-th answer is in `id-ask-n`
+ * @param {string} id  of the block with the share; its n-th answer is in `id-ask-n`, and the weights of its n-th
+ *   rounded attention in `id-rounded-n`
  * @returns {(path: RequestInfo | URL) => Promise<Response>}
  */
 export const fetchFromHandout = (id) => async (path) => {
   const requestPath = String(path);
   if (!requestPath.startsWith("/api/shares/")) throw new TypeError("no network");
-  const [, n] = ANSWER.exec(requestPath) ?? [];
+  const [, kind, n] = PART.exec(requestPath) ?? [];
+  if (kind === "rounded") return unpacked(find(`#${id}-rounded-${n}`));
   const block = n === undefined ? id : `${id}-ask-${n}`;
   const header = await unpacked(find(`#${block}`)).arrayBuffer();
   return new Response(new Blob([header, joined(await unpacked(find(`#${block}-planes`)).arrayBuffer())]));

@@ -8,7 +8,8 @@ import { Problem, failure } from "../wire/problem.js";
 import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
-import { missingAddresses } from "../wire/tensor-cache.js";
+import { isUnread } from "../wire/rounded-weights.js";
+import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { withOtherRun, runKind } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
@@ -105,6 +106,11 @@ export function frozen(api, { id, initial, requested = {}, options }) {
       const { select = [] } = /** @type {{select?: string[]}} */ (request);
       const mine = ownShare && runOf({ trace: request }) === runOfShare(ownShare) ? ownShare.trace : null;
       if (mine && !missingAddresses(mine, select).length) return mine;
+      const unread = missingAddresses(mine, select).map(wholeTensorName);
+      if (ownShare && mine && !model && unread.every((name) => isUnread(mine, name ?? ""))) {
+        const tensors = await Promise.all(unread.map((name) => api.readRounded(/** @type {Share} */ (ownShare), name ?? "")));
+        return { ...mine, tensors: { ...mine.tensors, ...Object.fromEntries(tensors.map((tensor, n) => [unread[n], tensor])) } };
+      }
       const reply = await ask().trace(toIt(request), signal);
       return mine ? { ...mine, ...extended(mine, reply) } : reply;
     },

@@ -4,6 +4,7 @@
  */
 
 import { blocks, candidateTensors } from "../wire/attentions.js";
+import { isUnread } from "../wire/rounded-weights.js";
 import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";
@@ -120,6 +121,10 @@ export function tileFromShare({ trace, model, state }, request) {
   return trace.long?.tiles[windowName({ at: address, head, query, key, cells, edges })] ?? null;
 }
 
+/** What a share does not have, whether it was read yet or not. @param {Pick<Page, "trace">} page @param {string[]} addresses */
+const absentAddresses = ({ trace }, addresses) =>
+  missingAddresses(trace, addresses).filter((address) => !isUnread(trace, wholeTensorName(address) ?? ""));
+
 /**
  * Whether a view needs more than the share contains while its model is not served.
  * @param {Page} page
@@ -127,7 +132,7 @@ export function tileFromShare({ trace, model, state }, request) {
  */
 export function isMissingFromShare(page, view) {
   const { share, live, trace } = page;
-  return Boolean(share && !live && trace && !isLong(trace) && missingAddresses(trace, view.needs(page)).length);
+  return Boolean(share && !live && trace && !isLong(trace) && absentAddresses(page, view.needs(page)).length);
 }
 
 /**
@@ -141,7 +146,7 @@ export function viewsInShare(page, views) {
     ({ needs, asks, live, blocks: suits = () => true }) =>
       !live &&
       blocks(page.model).some(suits) &&
-      !missingAddresses(page.trace, needs(page)).length &&
+      !absentAddresses(page, needs(page)).length &&
       (asks?.(page) ?? []).every((question) => isInShare(page, question)),
   );
 }

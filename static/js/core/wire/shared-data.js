@@ -4,7 +4,7 @@ import { sharedTrace } from "./long-texts.js";
 import { completed } from "./model.js";
 import { connectionProblem, sound, tensors } from "./reply.js";
 import { stateFromBody as stated } from "./request.js";
-import { readDocument, readSafetensors } from "./wire.js";
+import { readArrays, readDocument, readSafetensors } from "./wire.js";
 
 /** @import { Share } from "./api.js" */
 
@@ -22,6 +22,23 @@ export function sharedData({ ask }) {
         const model = completed(share.model);
         const state = stated(model, share.state);
         return { ...share, model, state, trace: sharedTrace(readSafetensors(file), model, state) };
+      });
+    },
+
+    /**
+     * Weights in 8 bits that a handout has beside the rest of its run.
+     * @param {Share} share
+     * @param {string} name
+     * @returns {Promise<import("./wire.js").Tensor>}
+     */
+    async readRounded({ id, trace: { rounded: about, tensors } }, name) {
+      const { error, exact, tensors: entries } = /** @type {import("./rounded-weights.js").RoundedWeights} */ (about);
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}/rounded/${Object.keys(entries).indexOf(name)}`, BINARY);
+      const file = await response.arrayBuffer().catch(connectionProblem);
+      return sound(() => {
+        const { codes, levels, sums = null } = /** @type {Record<string, any>} */ (readArrays(file));
+        const kept = exact.name === name ? { head: exact.head, values: /** @type {Float32Array} */ (tensors[`${name}:${exact.head}`].data) } : null;
+        return { ...entries[name], dtype: "rounded", data: codes, rounded: { levels, sums, error, exact: kept } };
       });
     },
 

@@ -4,6 +4,8 @@
  * A tensor is flat and row-major, and has named dims, so that no view guesses an axis.
  */
 
+import { errorOf, headShades, headWeights } from "./rounded-weights.js";
+
 /** @import { OutputReply, PieceReply, ScoreReply, TokenReply } from "./schemas.d.ts" */
 /** @typedef {Float32Array | Uint8Array | Int32Array} Numbers */
 /**
@@ -13,6 +15,7 @@
  * @property {number[]} shape
  * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `meanPlane` divide
  * @property {Numbers} data
+ * @property {import("./rounded-weights.js").Rounded} [rounded]  of weights in 8 bits, whose data are codes
  * @property {{query: number, key: number}} [span]  of pooled weights: tokens that a cell stands for
  * @property {string} [at]  of a window in a share: its attention
  * @property {number} [head]  of a window
@@ -36,13 +39,14 @@
  *   selected
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; if
  *   requested
+ * @property {import("./rounded-weights.js").RoundedWeights} [rounded]  in a large handout, the weights that are in 8 bits
  * @property {object} [described]  in a share, the model of this reply, if it is not the share's
  */
 /**
  * What the heads of an attention do: one number per head, null where undefined.
  * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
-/** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
+/** @typedef {{rows: number, cols: number, values: Numbers, error?: number}} Matrix  error: by which a rounded number differs at most; absent: none is rounded */
 
 /** The output of a model that neither translates nor writes. */
 const NOTHING = Object.freeze({
@@ -67,18 +71,27 @@ const READERS = {
 export function readSafetensors(buffer) {
   const { header, start } = open(buffer);
   const trace = JSON.parse(header.__metadata__.trace);
-  for (const [name, tensor] of Object.entries(trace.tensors)) {
-    const {
-      dtype,
-      data_offsets: [from, to],
-    } = header[name];
-    const reader = READERS[dtype];
-    if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
-    const bytes = buffer.slice(start + from, start + to);
-    if (bytes.byteLength !== to - from) throw new RangeError(`${name} is cut off`);
-    tensor.data = reader(bytes);
-  }
+  for (const [name, tensor] of Object.entries(trace.tensors)) tensor.data = numbersOf(buffer, name, header[name], start);
   return { ...NOTHING, ...trace };
+}
+
+/**
+ * @param {ArrayBuffer} buffer  a safetensors file without a document
+ * @returns {Record<string, Numbers>}
+ */
+export function readArrays(buffer) {
+  const { header, start } = open(buffer);
+  const { __metadata__: _, ...entries } = header;
+  return Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, numbersOf(buffer, name, entry, start)]));
+}
+
+/** @param {ArrayBuffer} buffer @param {string} name @param {{dtype: string, data_offsets: [number, number]}} entry @param {number} start */
+function numbersOf(buffer, name, { dtype, data_offsets: [from, to] }, start) {
+  const reader = READERS[dtype];
+  if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
+  const bytes = buffer.slice(start + from, start + to);
+  if (bytes.byteLength !== to - from) throw new RangeError(`${name} is cut off`);
+  return reader(bytes);
 }
 
 /**
@@ -114,6 +127,8 @@ export function plane(tensor, indices = {}) {
     offset += index * size;
   }
   const [rows, cols] = shape.slice(-2);
+  const { rounded } = tensor;
+  if (rounded) return { rows, cols, values: headWeights({ data, shape, rounded }, indices.head), error: errorOf(tensor, indices.head) };
   const values = data.subarray(offset, offset + size);
   const scale = unit(tensor);
   return { rows, cols, values: scale === 1 ? values : over(values, scale) };
@@ -137,8 +152,13 @@ function over(values, scale) {
  */
 export function meanPlane(tensor) {
   const [rows, cols] = tensor.shape.slice(-2);
-  const { data } = tensor;
+  const { data, rounded } = tensor;
   const sums = new Float64Array(rows * cols);
+  if (rounded) {
+    const heads = Array.from({ length: tensor.shape[0] }, (_, head) => headWeights({ ...tensor, rounded }, head));
+    for (const values of heads) for (let i = 0; i < sums.length; i++) sums[i] += values[i];
+    return { rows, cols, values: Float32Array.from(sums, (sum) => sum / heads.length), error: rounded.error };
+  }
   for (let start = 0; start < data.length; start += sums.length)
     for (let i = 0; i < sums.length; i++) sums[i] += data[start + i];
   const whole = (data.length / sums.length) * unit(tensor);
@@ -154,6 +174,8 @@ export function meanPlane(tensor) {
 export function headView(tensor, index) {
   const [rows, cols] = tensor.shape.slice(-2);
   const size = rows * cols;
+  const { rounded } = tensor;
+  if (rounded) return { rows, cols, values: headShades({ ...tensor, rounded }, index), unit: 255 };
   return { rows, cols, values: tensor.data.subarray(index * size, (index + 1) * size), unit: unit(tensor) };
 }
 
