@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
-from app.handouts.handout_html import SELECT, handout
-from app.handouts.packing import CHARSET, in_base64
+from app.handouts.handout_html import MANY, SELECT, handout
+from app.handouts.packing import BITS, CHARSET, GROUP, in_base64
+from app.handouts.rounded_weights import MAX_BYTES, rounded_file
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
 from headlight.models import load, wrap
@@ -25,7 +26,8 @@ from model.trace.tensor_names import present
 
 FORMS = ("html", "svg", "pdf", "png")
 LARGE_MB = 5  # above which `show` says before how large the file becomes
-WEIGHT_BYTES = 3.4  # of a weight in the file, in float32, compressed
+PAGE_BYTES = 500_000  # of a file besides its numbers
+CODED = 8 * GROUP / BITS  # characters for a byte
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 
 
@@ -162,17 +164,22 @@ def asked(
 
 
 def _warn_if_large(model: GivenAttention) -> None:
-    """Warn, before anything is drawn, that the file becomes large, and how it becomes smaller."""
-    weights = sum(
-        tensor.value.numel() for tensor in model.tensors.values() if tensor.value.ndim > 2
-    )
-    megabytes = weights * WEIGHT_BYTES / 1e6
+    """Warn, before anything is drawn, that the file becomes large, and what it leaves out."""
+    layers = [tensor.value.numpy() for tensor in model.tensors.values() if tensor.value.ndim > 2]
+    count = sum(array.size for array in layers)
+    if count <= MANY:
+        return
+    sample = layers[len(layers) // 2]
+    (packed,) = rounded_file({"": sample}).layers.values()
+    codes = min(len(packed) / sample.size * count, MAX_BYTES)
+    megabytes = (codes + 4 * sample[0].size + PAGE_BYTES) * CODED / 1e6
     if megabytes <= LARGE_MB:
         return
-    layers = max(model.info.layers.values())
     warnings.warn(
-        f"the figure will have about {megabytes:.0f} MB, for {weights / 1e6:.1f} million weights "
-        f"in {layers} layers; nothing is left out. layers=[0, {layers - 1}] makes it smaller",
+        f"the figure will have about {megabytes:.0f} MB, for {count / 1e6:.1f} million weights in "
+        f"{len(layers)} layers. It leaves digits out: only the weights of the head on which it "
+        f"opens are exact, all others are rounded to 8 bits. layers=[0, {len(layers) - 1}] makes "
+        "it smaller",
         AttentionWarning,
         stacklevel=4,
     )

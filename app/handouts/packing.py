@@ -36,10 +36,10 @@ def coded(content: bytes) -> str:
     padding = bytes(BITS * -(-groups // 8) + BYTES - len(content))
     source = np.frombuffer(content + padding, np.uint8)
     starts = BITS * np.arange(groups)
-    numbers = np.zeros(groups, np.uint32)
+    numbers = np.zeros(groups, np.int64)
     for byte in range(BYTES):
         numbers = numbers << 8 | source[starts // 8 + byte]
-    numbers = numbers >> (8 * BYTES - BITS - starts % 8).astype(np.uint32) & (1 << BITS) - 1
+    numbers = numbers >> 8 * BYTES - BITS - starts % 8 & (1 << BITS) - 1
     digits = [numbers // len(LETTERS) ** power % len(LETTERS) for power in (2, 1, 0)]
     return LETTERS[np.stack(digits, axis=1)].astype("<u4").tobytes().decode("utf-32-le")
 
@@ -86,10 +86,10 @@ class Inlined:
 
 
 def script(text: str) -> Inlined:
-    """Return a module script that runs when the file is opened."""
+    """Return a module script that runs when the file is opened, even if the rest is not read."""
     if "</script" in text.lower():
         raise ValueError("text with </script in it is not possible in a script element")
-    return Inlined(Markup(f'<script type="module">{text}</script>'), _hash(text))
+    return Inlined(Markup(f'<script type="module" async>{text}</script>'), _hash(text))
 
 
 def style(text: str) -> Inlined:

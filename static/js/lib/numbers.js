@@ -45,6 +45,18 @@ export const plus = (value, format) => (value > 0 ? `+${format(value)}` : format
 /** Four decimals, or a power of ten: 0.1234, 3.1 · 10⁻⁷, 1.4583 · 10⁵. @param {number} value */
 export const four = (value) => joined(parts(value, 4));
 
+/**
+ * A number that was rounded by at most `error`: if that is not 0, two decimals and a sign.
+ * @param {number} value
+ * @param {number} [error]
+ * @param {(value: number) => string} [format]  of an exact one
+ */
+export function rounded(value, error = 0, format = four) {
+  if (!error || Number.isNaN(value)) return format(value);
+  const text = two(value);
+  return /^[<>]/.test(text) ? text : `≈ ${text}`;
+}
+
 /** An integer without decimals, any other number with four. @param {number} value */
 export const plainly = (value) =>
   Math.abs(value - Math.round(value)) < ROUNDING && Math.abs(value) < LARGE ? fixed(value, 0) : four(value);

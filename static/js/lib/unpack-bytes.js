@@ -5,7 +5,8 @@ const CODES = Uint8Array.from({ length: 0xe0 }, (_, index) => index + 0x20);
 const LETTERS = [...new TextDecoder("windows-1252").decode(CODES)].filter(
   (letter) => !/[\x7f-\xa0\xad "&'<>\\]/.test(letter),
 );
-const DIGITS = new Map(LETTERS.map((letter, index) => [letter.charCodeAt(0), index]));
+const DIGITS = new Uint8Array(0x10000);
+LETTERS.forEach((letter, index) => (DIGITS[letter.charCodeAt(0)] = index));
 const BITS = 23;
 
 /**
@@ -15,12 +16,20 @@ const BITS = 23;
  */
 export function decoded(text, length) {
   const bytes = new Uint8Array(length);
-  const digit = (/** @type {number} */ position) => DIGITS.get(text.charCodeAt(position)) ?? 0;
+  const [digits, base] = [DIGITS, LETTERS.length];
   for (let position = 0, to = 0, bits = 0, buffer = 0; to < length; position += 3) {
-    const number = (digit(position) * LETTERS.length + digit(position + 1)) * LETTERS.length + digit(position + 2);
+    const high = digits[text.charCodeAt(position)] * base + digits[text.charCodeAt(position + 1)];
+    const number = high * base + digits[text.charCodeAt(position + 2)];
     buffer = (buffer << BITS) | number;
     for (bits += BITS; bits >= 8 && to < length; bits -= 8) bytes[to++] = buffer >>> (bits - 8);
   }
+  return bytes;
+}
+
+/** @param {string} text  a character for each byte */
+function bytesOf(text) {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
 
@@ -33,7 +42,7 @@ export function unpacked({ textContent, dataset }) {
   const bytes =
     dataset.base64 === undefined
       ? decoded(text, Number(dataset.bytes))
-      : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      : bytesOf(atob(text));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 

@@ -12,8 +12,10 @@ import { keyOf, ofThisRun, runQuestion } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";
 import { request, requestBody } from "../core/wire/request.js";
+import { errorOf } from "../core/wire/rounded-weights.js";
 import { wholeTensorName } from "../core/wire/tensor-cache.js";
-import { csv } from "../lib/csv.js";
+import { plane } from "../core/wire/wire.js";
+import { csv, shortest } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { npz } from "../lib/npz.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -55,6 +57,8 @@ export function tensorsBehind(page, view) {
  * @param {string[]} select
  */
 function frozen(page, select) {
+  // Weights in 8 bits are read when they are shown.
+  if (page.trace?.rounded) return { ...page.trace, tensors: Object.fromEntries(select.flatMap((name) => (page.trace?.tensors[name] ? [[name, page.trace.tensors[name]]] : []))) };
   return answerFromShare(page, runQuestion(page, { select })) ?? page.trace;
 }
 
@@ -230,7 +234,24 @@ function written({ link, model, trace }, kind, numbers) {
 }
 
 /** @param {Pick<import("../core/compute/computed-tensors.js").Shown, "tokens" | "tensors">} trace */
-const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
+function table(trace) {
+  const tensors = Object.fromEntries(Object.entries(trace.tensors).map(([name, tensor]) => [name, withDecimals(tensor)]));
+  return new Blob([csv({ ...trace, tensors }, Object.keys(tensors))], { type: "text/csv" });
+}
+
+/** Of weights in 8 bits: three. */
+const DECIMALS = 1000;
+
+/** @param {import("../core/wire/wire.js").Tensor} tensor @returns {import("../core/wire/wire.js").Tensor}  Weights in 8 bits have no digits that are not known. */
+function withDecimals(tensor) {
+  if (!tensor.rounded) return tensor;
+  const heads = Array.from({ length: tensor.shape[0] }, (_, head) => {
+    const digits = (/** @type {number} */ value) => (errorOf(tensor, head) ? Math.round(value * DECIMALS) / DECIMALS : Number(shortest(value)));
+    return Array.from(plane(tensor, { head }).values, digits);
+  });
+  const data = /** @type {any} */ (Float64Array.from(heads.flat()));
+  return { ...tensor, dtype: "float64", data };
+}
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 

@@ -19,7 +19,7 @@ import { attention, attentionAt, axes, headIndices, place } from "../core/wire/a
 import { Problem } from "../core/wire/problem.js";
 import { plane, row } from "../core/wire/wire.js";
 import { find, write } from "../lib/dom.js";
-import { factored, four } from "../lib/numbers.js";
+import { factored, four, rounded } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { row as vector } from "../lib/vectors.js";
 import { view } from "../views/index.js";
@@ -100,17 +100,18 @@ function cellBreakdown(context, reading, { row, col }) {
   const { choice, planes, rows, cols, matrix } = reading;
   const cell = row * matrix.cols + col;
   const [queries, keys] = [rows.axis.groups[row], cols.axis.groups[col]];
-  if (choice.pool !== "one") return heads(context, planes.map(({ values }) => values[cell]), choice.pool);
+  if (choice.pool !== "one") return heads(context, planes.map(({ values }) => values[cell]), planes.map(({ error }) => error), choice.pool);
   if (queries.length === 1 && keys.length === 1) return null;
-  return pieces(context, queries, keys, matrix.values[cell]);
+  return pieces(context, queries, keys, matrix.values[cell], matrix.error);
 }
 
 /**
  * @param {Context} context
  * @param {number[]} weights  of each head
+ * @param {(number | undefined)[]} errors  by which they may differ
  * @param {"mean" | "max"} pool
  */
-function heads({ t }, weights, pool) {
+function heads({ t }, weights, errors, pool) {
   const masked = weights.some(Number.isNaN);
   const strongest = weights.indexOf(Math.max(...weights));
   const lines = weights.map((weight, head) => {
@@ -120,11 +121,11 @@ function heads({ t }, weights, pool) {
       "div",
       { className: strong ? "part strong" : "part" },
       el("dt", {}, name),
-      el("dd", {}, shareBar(weight || 0), masked ? t("masked") : four(weight)),
+      el("dd", {}, shareBar(weight || 0), masked ? t("masked") : rounded(weight, errors[head])),
     );
   });
   const whole = pool === "max" ? weights[strongest] : weights.reduce((a, b) => a + b, 0) / weights.length;
-  return [...lines, result(pool === "max" ? t("maximum") : t("mean"), masked ? t("masked") : four(whole))];
+  return [...lines, result(pool === "max" ? t("maximum") : t("mean"), masked ? t("masked") : rounded(whole, Math.max(...errors.map((error) => error ?? 0))))];
 }
 
 /**
@@ -133,8 +134,9 @@ function heads({ t }, weights, pool) {
  * @param {number[]} queries
  * @param {number[]} keys
  * @param {number} weight  the resulting weight
+ * @param {number} [error]  by which it may differ
  */
-function pieces({ store, t }, queries, keys, weight) {
+function pieces({ store, t }, queries, keys, weight, error) {
   const { trace, model, link } = store.get();
   const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return [];
@@ -142,12 +144,12 @@ function pieces({ store, t }, queries, keys, weight) {
   const lines = queries.map((query) => {
     const open = keys.map((key) => matrix.values[query * matrix.cols + key]).filter((n) => !Number.isNaN(n));
     const sum = open.reduce((a, b) => a + b, 0);
-    const terms = open.length > 1 ? `${open.map(four).join(" + ")} = ` : "";
-    const weightText = open.length ? four(sum) : t("masked");
+    const terms = open.length > 1 ? `${open.map((value) => rounded(value, error)).join(" + ")} = ` : "";
+    const weightText = open.length ? rounded(sum, error) : t("masked");
     return el("div", { className: "part" }, el("dt", {}, token(names[query])), el("dd", {}, terms, el("b", {}, weightText)));
   });
   const name = queries.length > 1 ? t("mean") : t("weight");
-  return [...lines, result(name, Number.isNaN(weight) ? t("masked") : four(weight))];
+  return [...lines, result(name, Number.isNaN(weight) ? t("masked") : rounded(weight, error))];
 }
 
 /** @param {string} name @param {string} value */
@@ -246,7 +248,7 @@ function fill(context, calculation) {
   const parts = cellBreakdown(context, read, pair);
   const calculated = parts ? null : compute(page, read, pair);
   const sink = read.sunk ? [line(t("sink"), four(read.sinks[pair.row]))] : [];
-  render(find("#working"), parts ?? [...steps(context, calculated, weight), ...sink]);
+  render(find("#working"), parts ?? [...steps(context, calculated, weight, matrix.error), ...sink]);
   render(find("#row-title"), context.phrase(t("{query} looks at"), { query: step(rows.steps[pair.row]) }));
   const work = calculated?.work ?? null;
   calculation.show({
@@ -324,9 +326,10 @@ function compute(page, { rows, cols }, pair) {
  * @param {PageServices} context
  * @param {Known | null} calculated
  * @param {number} weight  the model's weight
+ * @param {number} [error]  by which it may differ
  */
-function steps({ t }, calculated, weight) {
-  const weightText = Number.isNaN(weight) ? t("masked") : four(weight);
+function steps({ t }, calculated, weight, error) {
+  const weightText = Number.isNaN(weight) ? t("masked") : rounded(weight, error);
   const result = line(t("weight"), el("b", {}, weightText));
   if (!calculated) return [result];
   const { scoring, work, learned } = calculated;

@@ -44,7 +44,7 @@ export function groupAxis(groups, hides = () => false) {
  * @param {number[][]} cols
  * @returns {Matrix}
  */
-export function fold({ values, cols: width }, rows, cols) {
+export function fold({ values, cols: width, error = 0 }, rows, cols) {
   const folded = new Float32Array(rows.length * cols.length);
   rows.forEach((queries, row) => {
     cols.forEach((keys, col) => {
@@ -61,7 +61,7 @@ export function fold({ values, cols: width }, rows, cols) {
       folded[row * cols.length + col] = open ? sum / queries.length : NaN;
     });
   });
-  return { rows: rows.length, cols: cols.length, values: folded };
+  return { rows: rows.length, cols: cols.length, values: folded, error: error * Math.max(1, ...cols.map(({ length }) => length)) };
 }
 
 /**
@@ -72,11 +72,12 @@ export function fold({ values, cols: width }, rows, cols) {
 export function combine(planes, heads) {
   if (heads === "one" || planes.length === 1) return planes[0];
   const { rows, cols } = planes[0];
+  const error = Math.max(...planes.map((plane) => plane.error ?? 0));
   const sums = new Float64Array(rows * cols).fill(heads === "max" ? -Infinity : 0);
   for (const { values } of planes)
     for (let i = 0; i < sums.length; i++) sums[i] = heads === "max" ? Math.max(sums[i], values[i]) : sums[i] + values[i];
   const count = heads === "max" ? 1 : planes.length;
-  return { rows, cols, values: Float32Array.from(sums, (sum) => sum / count) };
+  return { rows, cols, values: Float32Array.from(sums, (sum) => sum / count), error };
 }
 
 /**

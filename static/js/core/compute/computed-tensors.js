@@ -101,14 +101,15 @@ export function sinkWeights(model, trace, location) {
  * @param {Numbers | null} sink
  * @returns {Matrix}  with the sink as its last column; the same without one
  */
-export function withSink({ rows, cols, values }, sink) {
-  if (!sink) return { rows, cols, values };
+export function withSink(matrix, sink) {
+  if (!sink) return matrix;
+  const { rows, cols, values } = matrix;
   const wider = new Float32Array(rows * (cols + 1));
   for (let row = 0; row < rows; row++) {
     wider.set(values.subarray(row * cols, (row + 1) * cols), row * (cols + 1));
     wider[row * (cols + 1) + cols] = sink[row];
   }
-  return { rows, cols: cols + 1, values: wider };
+  return { ...matrix, cols: cols + 1, values: wider };
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @returns {import("../wire/tokens.js").Step}  the label of its column */

@@ -3,7 +3,7 @@
 import { sameRuleMask, blockOf, withMask, masks, place } from "../wire/attentions.js";
 import { sinkWeights, sinksNeeded } from "./computed-tensors.js";
 import { coarseAddress, tensorAt } from "../wire/tensor-cache.js";
-import { headView, meanPlane, plane } from "../wire/wire.js";
+import { headView, meanPlane, meanView, plane } from "../wire/wire.js";
 
 /** @import { Model } from "../wire/attentions.js" */
 /** @import { Trace } from "../wire/wire.js" */
@@ -63,5 +63,5 @@ export function layerThumbnail(model, trace, location) {
   if (!trace || !weights) return null;
   const sink = trace.tensors[place(model, location, "sink")];
   const shape = sink && [...sink.shape, 1];
-  return { ...meanPlane(weights), may: sameRuleMask(model, trace, location)?.data ?? null, sink: sink && shape ? meanPlane({ ...sink, shape }).values : null };
+  return { ...meanView(weights), may: sameRuleMask(model, trace, location)?.data ?? null, sink: sink && shape ? meanPlane({ ...sink, shape }).values : null };
 }

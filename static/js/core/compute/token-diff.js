@@ -58,7 +58,7 @@ function common(a, b) {
  * @param {"a" | "b"} run
  * @returns {Covered}
  */
-export function spread({ values, cols: width }, rows, cols, run) {
+export function spread({ values, cols: width, error = 0 }, rows, cols, run) {
   const missing = run === "a" ? COVER.onlyB : COVER.onlyA;
   const size = rows.length * cols.length;
   const spread = { values: new Float32Array(size).fill(NaN), cover: new Uint8Array(size) };
@@ -70,7 +70,7 @@ export function spread({ values, cols: width }, rows, cols, run) {
     if (row === null || col === null) spread.cover[cell] = missing;
     else if (Number.isNaN(value)) spread.cover[cell] = COVER.masked;
   }
-  const matrix = { rows: rows.length, cols: cols.length, values: spread.values };
+  const matrix = { rows: rows.length, cols: cols.length, values: spread.values, error };
   return { matrix, cover: spread.cover };
 }
 
@@ -86,7 +86,7 @@ export function difference(a, b) {
     const gaps = [why, b.cover[i]].filter((code) => code > COVER.masked);
     return gaps[0] ?? Math.max(why, b.cover[i]);
   });
-  return { matrix: { ...a.matrix, values }, cover };
+  return { matrix: { ...a.matrix, values, error: (a.matrix.error ?? 0) + (b.matrix.error ?? 0) }, cover };
 }
 
 /**
@@ -94,9 +94,9 @@ export function difference(a, b) {
  * @param {Matrix} matrix
  * @returns {Matrix}
  */
-export function transpose({ rows, cols, values }) {
+export function transpose({ rows, cols, values, error = 0 }) {
   const turned = Float32Array.from(values, (_, i) => values[(i % rows) * cols + Math.floor(i / rows)]);
-  return { rows: cols, cols: rows, values: turned };
+  return { rows: cols, cols: rows, values: turned, error };
 }
 
 /**

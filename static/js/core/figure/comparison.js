@@ -1,7 +1,7 @@
 /** The three pictures A, B and B − A, on the same axes, highlighted together. */
 
 import { h } from "../../lib/dom.js";
-import { four, plus, two } from "../../lib/numbers.js";
+import { four, plus, rounded, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { reach } from "../compute/token-diff.js";
@@ -326,7 +326,7 @@ function cellNumbers({ t }, { a, b, delta, cols }, { row, col }) {
   const number = ({ matrix, cover }, sign = "") => {
     if (cover[index] === COVER.masked) return t("masked");
     if (cover[index] !== COVER.open) return "—";
-    return (matrix.values[index] > 0 ? sign : "") + four(matrix.values[index]);
+    return rounded(matrix.values[index], matrix.error, (value) => (value > 0 ? sign : "") + four(value));
   };
   return [`A ${number(a)}`, `B ${number(b)}`, `Δ ${number(delta, "+")}`];
 }
@@ -334,7 +334,7 @@ function cellNumbers({ t }, { a, b, delta, cols }, { row, col }) {
 // The largest changes, in words and numbers.
 
 /** @param {Context} context @param {Comparison} comparison @returns {import("../../lib/render.js").Child[]} */
-export function headline({ store, t, phrase }, { rows, cols, changes }) {
+export function headline({ store, t, phrase }, { rows, cols, changes, a, b }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
   if (!first && by === "sentence" && isOff(store.get())) return [t("Nothing changes: this head is off in A and in B.")];
@@ -346,8 +346,8 @@ export function headline({ store, t, phrase }, { rows, cols, changes }) {
   const values = {
     query: el("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
     key: el("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
-    a: two(first.a),
-    b: two(first.b),
+    a: rounded(first.a, a.matrix.error, two),
+    b: rounded(first.b, b.matrix.error, two),
   };
   if (by === "direction")
     return phrase(t("Largest difference: between {query} and {key} the weight is {a} in A, {b} in B."), values);
@@ -362,8 +362,8 @@ export function changeList({ t }, choose) {
   const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);
   return {
     element,
-    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]}} comparison */
-    draw({ rows, cols, changes }) {
+    /** @param {{rows: {steps: Step[]}, cols: {steps: Step[]}, changes: Change[]} & Partial<Pick<Comparison, "a" | "b" | "delta">>} comparison */
+    draw({ rows, cols, changes, a, b, delta }) {
       element.hidden = !changes.length;
       render(
         list,
@@ -381,8 +381,8 @@ export function changeList({ t }, choose) {
                 " ",
                 el("span", { className: "as-key" }, step(cols.steps[change.col])),
               ),
-              el("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
-              el("b", { className: change.change > 0 ? "more" : "less" }, plus(change.change, four)),
+              el("span", { className: "numbers" }, `${rounded(change.a, a?.matrix.error)} → ${rounded(change.b, b?.matrix.error)}`),
+              el("b", { className: change.change > 0 ? "more" : "less" }, rounded(change.change, delta?.matrix.error, (value) => plus(value, four))),
             ),
           ),
         ),

@@ -1,7 +1,7 @@
 /** The legend of a matrix: colours and patterns in one line below it. */
 
 import { h } from "../../lib/dom.js";
-import { four, two } from "../../lib/numbers.js";
+import { four, rounded, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
@@ -116,7 +116,7 @@ function announce({ store, t, announce }) {
   if (!read || !cell) return;
   const { matrix, rows, cols, sinks, sunk } = read;
   const value = matrix.values[cell.row * matrix.cols + cell.col];
-  const names = { query: plainStep(rows.steps[cell.row]), key: plainStep(cols.steps[cell.col]), weight: Number.isNaN(value) ? t("masked") : four(value) };
+  const names = { query: plainStep(rows.steps[cell.row]), key: plainStep(cols.steps[cell.col]), weight: Number.isNaN(value) ? t("masked") : rounded(value, matrix.error) };
   announce(
     sunk
       ? t("query {query}, key {key}: {weight}; attention sink: {sink}", { ...names, sink: four(sinks[cell.row]) })

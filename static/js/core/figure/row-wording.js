@@ -3,7 +3,7 @@
 import { findingOf } from "../compute/attention-row.js";
 import { doubtfulWord, doubtsOf } from "../store/certainty.js";
 import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
-import { two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../wire/wire.js";
@@ -41,7 +41,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
   const answer = lookingRow && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[lookingRow.row].writes)),
-    weight: two(lookingRow.weight),
+    weight: rounded(lookingRow.weight, matrix.error, two),
   })];
   return [...phrase(words, {
     place: el("span", { className: "place" }, whereabouts(page, read, t)),
@@ -49,7 +49,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
     key: keys[0],
     other: keys[1],
     count: keys.length,
-    weight: "weight" in rowFinding ? two(rowFinding.weight) : "",
+    weight: "weight" in rowFinding ? rounded(rowFinding.weight, matrix.error, two) : "",
     probability: decodes ? two(Math.min(...writtenProbabilities(page, rows.axis.groups[rowIndex]))) : "",
   }), ...(answer ?? [])];
 }

@@ -46,8 +46,8 @@ export function headWeights({ data, shape, rounded }, head) {
       missing -= values[cell];
       count++;
     }
-    const more = missing / Math.max(1, count);
-    for (let cell = start; cell < end; cell++) if (data[first + cell]) values[cell] = Math.max(0, values[cell] + more);
+    const correction = missing / Math.max(1, count);
+    for (let cell = start; cell < end; cell++) if (data[first + cell]) values[cell] = Math.max(0, values[cell] + correction);
   }
   return values;
 }
@@ -64,6 +64,20 @@ export function headShades({ data, shape, rounded: { levels } }, head) {
   const picture = new Uint8Array(size);
   for (let cell = 0, code = head * size; cell < size; cell++, code++) picture[cell] = shades[data[code]];
   return picture;
+}
+
+/**
+ * The mean of the heads for a picture: value · 255.
+ * @param {{data: Numbers, shape: number[], rounded: Rounded}} tensor
+ * @returns {Float32Array}
+ */
+export function meanShades({ data, shape, rounded: { levels } }) {
+  const [heads, rows, cols] = shape;
+  const shades = new Float32Array(rows * cols);
+  const shares = levels.map((level) => (255 * level) / heads);
+  for (let head = 0, code = 0; head < heads; head++)
+    for (let cell = 0; cell < shades.length; cell++, code++) shades[cell] += shares[head * LEVELS + data[code]];
+  return shades;
 }
 
 /**

@@ -37,8 +37,8 @@ export function sharedData({ ask }) {
       const file = await response.arrayBuffer().catch(connectionProblem);
       return sound(() => {
         const { codes, levels, sums = null } = /** @type {Record<string, any>} */ (readArrays(file));
-        const kept = exact.name === name ? { head: exact.head, values: /** @type {Float32Array} */ (tensors[`${name}:${exact.head}`].data) } : null;
-        return { ...entries[name], dtype: "rounded", data: codes, rounded: { levels, sums, error, exact: kept } };
+        const exactHead = exact.name === name ? { head: exact.head, values: /** @type {Float32Array} */ (tensors[`${name}:${exact.head}`].data) } : null;
+        return { ...entries[name], dtype: "rounded", data: codes, rounded: { levels, sums, error, exact: exactHead } };
       });
     },
 

@@ -4,7 +4,7 @@
  * A tensor is flat and row-major, and has named dims, so that no view guesses an axis.
  */
 
-import { errorOf, headShades, headWeights } from "./rounded-weights.js";
+import { errorOf, headShades, headWeights, meanShades } from "./rounded-weights.js";
 
 /** @import { OutputReply, PieceReply, ScoreReply, TokenReply } from "./schemas.d.ts" */
 /** @typedef {Float32Array | Uint8Array | Int32Array} Numbers */
@@ -163,6 +163,14 @@ export function meanPlane(tensor) {
     for (let i = 0; i < sums.length; i++) sums[i] += data[start + i];
   const whole = (data.length / sums.length) * unit(tensor);
   return { rows, cols, values: Float32Array.from(sums, (sum) => sum / whole) };
+}
+
+/** The same for a picture. @param {Tensor} tensor @returns {Matrix & {unit?: number}} */
+export function meanView(tensor) {
+  const { rounded } = tensor;
+  if (!rounded) return meanPlane(tensor);
+  const [rows, cols] = tensor.shape.slice(-2);
+  return { rows, cols, values: meanShades({ ...tensor, rounded }), unit: 255 };
 }
 
 /**

@@ -14,7 +14,7 @@ import { choiceOption, optionalChoice, integerOption } from "../../core/store/op
 import { crossBlock, isBetweenTexts, place } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
-import { four, plus, two } from "../../lib/numbers.js";
+import { four, plus, rounded, two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 import { METHODS, attributes, content, layers, methodOf, needed, rowsOf } from "./alignment-data.js";
 import { createLines } from "./word-picture.js";
@@ -75,7 +75,7 @@ function tip({ t }, state, { row, col }) {
     " ",
     h("span", { className: "as-key" }, token(source[col])),
     " ",
-    h("b", {}, Number.isNaN(value) ? none : method === "attention" ? four(value) : t("{value} nats", { value: plus(value, four) })),
+    h("b", {}, Number.isNaN(value) ? none : method === "attention" ? rounded(value, alignment.soft.error) : t("{value} nats", { value: plus(value, four) })),
   ];
 }
 

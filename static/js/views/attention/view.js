@@ -19,7 +19,7 @@ import { blockAt, place } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { h, heightOf, write } from "../../lib/dom.js";
-import { four } from "../../lib/numbers.js";
+import { four, rounded } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { mountLong } from "../../long/map/view.js";
 import { notes } from "./notes.js";
@@ -287,7 +287,7 @@ function tip({ store, t }, { row, col }) {
     " ",
     h("span", { className: "as-key" }, step(cols.steps[col])),
     " ",
-    h("b", {}, cover[index] === COVER.masked ? t("masked") : four(matrix.values[index])),
+    h("b", {}, cover[index] === COVER.masked ? t("masked") : rounded(matrix.values[index], matrix.error)),
     ...(cover[index] === COVER.weak ? [" ", t("not among the strongest")] : []),
     ...(sunk ? [h("br", {}), t("attention sink"), " ", h("b", {}, four(sinks[row]))] : []),
   ];

@@ -9,7 +9,7 @@ import { onArrows, within } from "../../core/figure/pointing.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { row } from "../../core/wire/wire.js";
 import { h } from "../../lib/dom.js";
-import { four, two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 import { dash, isOnHighlight } from "./attention-lines.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -138,7 +138,7 @@ function tokenDescription({ t }, { mean, names }, side, index) {
   const rowFinding = findingOf(row(mean, index));
   if (!("keys" in rowFinding)) return names.rows[index];
   const looked = names.cols[rowFinding.keys[0]];
-  return t("{query}: most to {key}, {weight}", { query: names.rows[index], key: looked, weight: four(rowFinding.weight) });
+  return t("{query}: most to {key}, {weight}", { query: names.rows[index], key: looked, weight: rounded(rowFinding.weight, mean.error) });
 }
 
 // Pointing, clicking and arrow keys for the tokens at the ends of the lines.
@@ -259,15 +259,13 @@ function createEnd(side, index, step, { from, to, width, pitch, short, numbers, 
  */
 function numberAt({ mean }, { query, key }, side, i) {
   if (!mean) return null;
-  const { cols, values } = mean;
+  const { cols, values, error } = mean;
+  const numberText = (/** @type {number} */ value) => (Number.isNaN(value) ? "–" : rounded(value, error, two)); // masked pairs have no number
   if (query !== null) return side === "key" ? numberText(values[query * cols + i]) : null;
   if (key !== null) return side === "query" ? numberText(values[i * cols + key]) : null;
   const open = [...row(mean, i)].filter((value) => !Number.isNaN(value));
   return side === "query" && open.length ? numberText(Math.max(...open)) : null;
 }
-
-/** @param {number} value  Masked pairs have no number. */
-const numberText = (value) => (Number.isNaN(value) ? "–" : two(value));
 
 // The lines of all heads that are on and, when a token is highlighted, its lines once more on top.
 
