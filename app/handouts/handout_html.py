@@ -63,8 +63,6 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
     connect it to a notebook's kernel.
     """
     content, packed = _with_rounded_weights(content)
-    rounded = _rounded("trace", packed) if packed else {}
-    opening = rounded.pop(content.trace.document["rounded"]["exact"]["name"]) if packed else ""
     return _page(
         "handout",
         _language(content.about),
@@ -76,8 +74,7 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
         source=in_short(sentence(content.about["state"])),
         notices=content.about.get("notices", ()),
         rounding=_digits(packed.error) if packed else "",
-        trace=_trace("trace", content, MANY) + opening,
-        later=Markup("").join(rounded.values()),
+        trace=_trace("trace", content, MANY) + _rounded("trace", packed),
     )
 
 
@@ -203,12 +200,12 @@ def _with_rounded_weights(content: HandoutContent) -> tuple[HandoutContent, Roun
     return replace(content, trace=rest, about={**content.about, "state": state}), packed
 
 
-def _rounded(identity: str, packed: RoundedFile) -> dict[str, Markup]:
-    """Return a block for each layer of rounded weights, by the name of the weights."""
-    return {
-        name: compressed_block(f"{identity}-rounded-{n}", layer)
-        for n, (name, layer) in enumerate(packed.layers.items())
-    }
+def _rounded(identity: str, packed: RoundedFile | None) -> Markup:
+    """Return a block for each layer of rounded weights, which the page reads when it shows it."""
+    layers = packed.layers.values() if packed else ()
+    return Markup("").join(
+        compressed_block(f"{identity}-rounded-{n}", layer) for n, layer in enumerate(layers)
+    )
 
 
 def _digits(error: float) -> str:

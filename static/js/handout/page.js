@@ -50,7 +50,10 @@ export async function openHandout(api) {
   document.documentElement.toggleAttribute("data-long", isLong(trace));
   root.classList.toggle("few", !trace.tensors[place(model, nearestLink, "q")]);
   for (const part of [bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindInspector, bindFrame]) part(services);
-  if (opened.live) bindChangeButtons(services);
+  if (opened.live) {
+    bindChangeButtons(services);
+    document.querySelector("#rounding")?.remove(); // the kernel has all weights as they are
+  }
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   await services.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)

@@ -5,12 +5,6 @@ import { joined, unpacked } from "../lib/unpack-bytes.js";
 
 const PART = /\/(asks|rounded)\/(\d+)$/;
 
-/** Wait for a part of a large file, of which the browser may still read the end. @param {string} selector */
-async function beforeEnd(selector) {
-  if (document.readyState === "loading" && !document.querySelector(`${selector} ~ *`))
-    await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
-}
-
 /**
  * A function in place of `fetch` that replies with a share and its frozen answers, and fails as a
  * missing network does for anything else.
@@ -22,10 +16,7 @@ export const fetchFromHandout = (id) => async (path) => {
   const requestPath = String(path);
   if (!requestPath.startsWith("/api/shares/")) throw new TypeError("no network");
   const [, kind, n] = PART.exec(requestPath) ?? [];
-  if (kind === "rounded") {
-    await beforeEnd(`#${id}-rounded-${n}`);
-    return unpacked(find(`#${id}-rounded-${n}`));
-  }
+  if (kind === "rounded") return unpacked(find(`#${id}-rounded-${n}`));
   const block = n === undefined ? id : `${id}-ask-${n}`;
   const header = await unpacked(find(`#${block}`)).arrayBuffer();
   return new Response(new Blob([header, joined(await unpacked(find(`#${block}-planes`)).arrayBuffer())]));
