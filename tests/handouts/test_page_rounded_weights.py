@@ -1,4 +1,4 @@
-"""A figure of very many weights on a disk: the head on which it opens is exact, others are close."""
+"""A figure of very many weights on a disk: one head is exact, the others are close."""
 
 import re
 from pathlib import Path
