@@ -12,6 +12,7 @@ from tests.lab.by_hand import Lab
 def test_padding_norms_scorings_and_a_memory_come_with_their_matrices(lab: Lab) -> None:
     # Padding is typed as a row.
     lab.open()
+    lab.page.get_by_text("More parts").click()
     lab.page.get_by_label("Padding").check()
     lab.cell("padding", 0, 2).fill("1")
     own = math.exp(1 / math.sqrt(3))

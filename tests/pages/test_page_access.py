@@ -122,7 +122,7 @@ def test_a_walk_with_keys_alone(workspace: Workspace) -> None:
     expect(workspace.find(".skip")).to_be_focused()
     expect(workspace.find(".skip")).to_be_in_viewport()
     page.keyboard.press("Enter")
-    expect(workspace.find("#stage")).to_be_focused()
+    expect(workspace.find("#view")).to_be_focused()
     assert "#" not in page.url, "the address bar stays a link to what is seen"
 
     for stop in ("#share", "#direction", "#source", "#source-tokens .chip", "#views input"):

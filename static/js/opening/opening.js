@@ -4,6 +4,7 @@
  */
 
 import { doubtsOf } from "../core/store/certainty.js";
+import { makeOneStop } from "../core/figure/one-stop.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
 import { exampleName, examplesFor } from "../core/store/examples.js";
 import { bcp47 } from "../core/wire/tokens.js";
@@ -170,6 +171,7 @@ function leave({ store }) {
 function offer({ store, t }) {
   const { lang } = store.get().link;
   const all = examplesFor(lang);
+  makeOneStop(find("#opening-examples"));
   for (const of of new Set(all.map((example) => example.lang))) {
     const name = of === lang ? [] : [h("li", { lang: bcp47(of) }, of === "zh" ? "中文" : "English")];
     const items = all.filter((example) => example.lang === of).map(({ text, shows }) => h("li", {}, button(text, exampleName(shows, t))));

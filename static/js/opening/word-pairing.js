@@ -7,6 +7,7 @@ import { alignment } from "../core/compute/alignment.js";
 import { findingOf } from "../core/compute/attention-row.js";
 import { curve, fine, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
+import { makeOneStop } from "../core/figure/one-stop.js";
 import { crossBlock, singleStep, attention, place } from "../core/wire/attentions.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";
@@ -29,6 +30,7 @@ const THICK = 10;
 export function createPairing({ t, theme, onTheme }, pick) {
   const source = h("ol", { className: "words from", "aria-label": t("Sentence") });
   const written = h("ol", { className: "words to", "aria-label": t("Translation") });
+  makeOneStop(written);
   const lines = s("svg", { "aria-hidden": "true", class: "threads-of-one" });
   const element = h("div", { className: "pairing" }, source, written, lines);
   /** @type {{opening: Opening, at: number} | null} */

@@ -10,6 +10,7 @@ import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { predictions } from "../core/compute/predictions.js";
 import { shareBar } from "../core/draw/scale.js";
 import { step, token } from "../core/draw/token.js";
+import { makeOneStop } from "../core/figure/one-stop.js";
 import { highlightIn, pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { explainedPair } from "../core/store/highlight.js";
 import { maskedSaid } from "../core/store/model-part-names.js";
@@ -196,6 +197,7 @@ export function bindInspector(context) {
   });
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
   passFocus(find("#inspector"), () => find("#stage"));
+  makeOneStop(find("#inspector .moves"));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
     button.addEventListener("click", () =>
       move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""),

@@ -25,7 +25,7 @@ export function bindTitleAndLanguage({ store, format }) {
   // Do not write a fragment into the address, which describes what is on the screen.
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
-    find("#stage").focus();
+    find("#view").focus();
   });
   store.subscribe(({ link }) => link, show);
   show();

@@ -1,6 +1,7 @@
 /** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
 import { token } from "../core/draw/token.js";
+import { makeOneStop } from "../core/figure/one-stop.js";
 import { doubtfulWord, doubtsOf } from "../core/store/certainty.js";
 import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";
@@ -88,6 +89,7 @@ export function bindChips({ store, t }) {
   /** One list per text, the typed one first. */
   const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
   const output = find("#output");
+  lists.forEach((list) => makeOneStop(list));
   const cutOff = [...lists.map((list) => markCutOff(list, "x")), markCutOff(output, "y")];
 
   function rebuild() {

@@ -1,6 +1,7 @@
 /** The lab's controls: everything that is chosen rather than typed into a matrix. */
 
 import { radios } from "../../core/figure/controls.js";
+import { makeOneStop } from "../../core/figure/one-stop.js";
 import { isPlainKey } from "../../core/figure/pointing.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -71,6 +72,7 @@ const counted = (t, lab) => [
 export function createChoices({ t }, { get, change, step, again, root, idPrefix, beside, only }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];
+  makeOneStop(element, ".stepper button");
   let open = false; // on a phone, mechanisms and sizes are closed at first
   element.addEventListener("change", ({ target }) => {
     const { name, value, checked } = /** @type {HTMLInputElement} */ (target);
@@ -101,6 +103,19 @@ export function createChoices({ t }, { get, change, step, again, root, idPrefix,
   const words = (/** @type {Lab} */ lab) =>
     lab.order.length ? act("words", "back", t("Back to the order as written")) : act("words", "shuffle", t("Shuffle the words"), lab.tokens.length < 2);
   const mechanism = (/** @type {string} */ name, /** @type {Lab} */ lab) => option(name, menu[name].label, menu[name].values, lab[/** @type {"mask"} */ (name)]);
+
+  /** Seldom needed: behind one word, which says how many are in use. @param {Lab} lab */
+  function extraParts(lab) {
+    const offered = Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre");
+    const used = (/** @type {string} */ name) => EXTRAS[name].some((matrix) => Boolean(lab.matrices[matrix]));
+    const count = offered.filter(([name]) => used(name)).length;
+    return el(
+      "details",
+      { key: "extras", className: "lab-extras" },
+      el("summary", {}, count ? t("More parts ({count})", { count }) : t("More parts")),
+      el("div", {}, offered.map(([name, label]) => toggle(`has-${name}`, label, used(name)))),
+    );
+  }
 
   /** @param {string[]} names @param {Lab} lab */
   const few = (names, lab) => [
@@ -135,7 +150,7 @@ export function createChoices({ t }, { get, change, step, again, root, idPrefix,
           "div",
           { className: `lab-parts${open ? " open" : ""}` },
           Object.keys(menu).map((name) => mechanism(name, lab)),
-          Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((matrix) => Boolean(lab.matrices[matrix])))),
+          extraParts(lab),
           lab.matrices.targets && toggle("shift", t("Predict the next token"), lab.shift),
           lab.matrices.targets && smoothing(t, lab),
           counted(t, lab).map(([name, label, limit]) => stepper(t, name, label, countOf(lab, name), limit)),

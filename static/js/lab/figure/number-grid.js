@@ -58,7 +58,7 @@ function createCellNote(table, why) {
  * @property {import("../../core/page/page-context.js").Theme} theme
  * @property {boolean} [fixed]  read-only
  */
-/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} GridContext */
+/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean, stop: () => Place}} GridContext  stop: the cell that Tab comes to */
 
 /** @param {GridContent} content @param {GridContext} context */
 function described(content, context) {
@@ -107,7 +107,7 @@ function head({ named, fixed }, { t }, text, index, side) {
  * @param {GridContext} context
  * @param {{text: string, i: number, j: number, style: Record<string, string>}} at
  */
-function cell(content, { id, name, t, picked }, { text, i, j, style }) {
+function cell(content, { id, name, t, picked, stop }, { text, i, j, style }) {
   const why = content.why(i, j);
   const row = content.rows[i] || i + 1;
   const col = content.cols[j] || j + 1;
@@ -126,6 +126,7 @@ function cell(content, { id, name, t, picked }, { text, i, j, style }) {
       value: text,
       readOnly: Boolean(content.fixed),
       "data-at": `${i},${j}`,
+      tabIndex: String(stop()) === `${i},${j}` ? 0 : -1,
       autocomplete: "off",
       style: why ? {} : style,
       "aria-label": t("{matrix}, row {row}, column {col}", { matrix: name, row, col }),
@@ -168,20 +169,28 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   /** @type {GridContent} */
   let content;
   let moving = false;
+  let pressed = false;
+  table.addEventListener("pointerdown", () => {
+    pressed = true;
+    setTimeout(() => (pressed = false));
+  });
 
   /** @param {GridContent} next */
   function show(next) {
     content = next;
-    render(table, ...described(next, { id, name, t, picked: pick.holds }));
+    const stop = () => nearest(pick.active());
+    render(table, ...described(next, { id, name, t, picked: pick.holds, stop }));
     note.refresh();
   }
+  /** @param {Place} place @returns {Place} */
+  const nearest = ([row, col]) => [within(row, content.cells.length), within(col, content.cells[0].length)];
   /** @type {Grid} */
   const grid = {
     pick,
     cells: () => content.cells,
     edit: (change, place) => onEdit(content.cells.map((row, i) => row.map((text, j) => change(i, j, text))), place),
     go(to, extend) {
-      pick.move([within(to[0], content.cells.length), within(to[1], content.cells[0].length)], extend);
+      pick.move(nearest(to), extend);
       moving = true;
       /** @type {HTMLInputElement | null} */ (table.querySelector(`input[data-at="${pick.active()}"]`))?.focus();
       moving = false;
@@ -195,6 +204,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
     pick.enter(input.value);
     input.select();
     if (moving) return;
+    pick.works(pressed);
     pick.move(place, false);
     show(content);
   });
@@ -202,6 +212,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
     tell("");
     const { value, dataset } = /** @type {HTMLInputElement} */ (target);
     const place = placeOf(target);
+    if (place) pick.works();
     if (place) grid.edit(only(place, value), place);
     else if (dataset.name) onName(Number(dataset.name), value);
   });
@@ -234,7 +245,7 @@ function picking() {
   let anchor = [0, 0];
   /** @type {Place} */
   let active = [0, 0];
-  let [editing, before] = [false, ""];
+  let [editing, before, working] = [false, "", false];
   const box = () => {
     const [topRow, bottomRow] = [anchor[0], active[0]].sort((a, b) => a - b);
     const [leftCol, rightCol] = [anchor[1], active[1]].sort((a, b) => a - b);
@@ -246,6 +257,12 @@ function picking() {
     before: () => before,
     editing: () => editing,
     edits: () => (editing = true),
+    /**
+     * Whether the reader works in the grid, where Tab goes from cell to cell: after a click, an arrow
+     * or a number. Who comes by Tab goes on by Tab, and a grid is one stop.
+     */
+    working: () => working,
+    works: (now = true) => void (working = now),
     /** @param {string} text  what the cell held when it was entered */
     enter: (text) => void ([before, editing] = [text, false]),
     /** @param {Place} to @param {boolean} extend */
@@ -291,6 +308,7 @@ function bindKeys(table, { pick, go, edit, cells }) {
   onArrows(table, (down, right, event) => {
     if (!placeOf(event.target) || (pick.editing() && right)) return false;
     const [row, col] = pick.active();
+    pick.works();
     go([row + down, col + right], event.shiftKey);
     return true;
   });
@@ -299,7 +317,9 @@ function bindKeys(table, { pick, go, edit, cells }) {
     if (!place || event.isComposing) return;
     const input = /** @type {HTMLInputElement} */ (event.target);
     const all = event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey);
-    if (event.key === "Enter") go([place[0] + (event.shiftKey ? -1 : 1), place[1]], false);
+    const next = event.key === "Tab" && pick.working() ? beside(place, cells()[0].length, event.shiftKey ? -1 : 1) : null;
+    if (next && cells()[next[0]]) go(next, false);
+    else if (event.key === "Enter") go([place[0] + (event.shiftKey ? -1 : 1), place[1]], false);
     else if (event.key === "F2") {
       pick.edits();
       input.setSelectionRange(input.value.length, input.value.length);
@@ -314,6 +334,12 @@ function bindKeys(table, { pick, go, edit, cells }) {
     } else return;
     event.preventDefault();
   });
+}
+
+/** @param {Place} place @param {number} width @param {number} by @returns {Place}  the next cell in the order of reading */
+function beside([row, col], width, by) {
+  const index = row * width + col + by;
+  return [Math.floor(index / width), ((index % width) + width) % width];
 }
 
 /** @typedef {{rows: number, cols: number, fits: boolean, ragged: {row: number, found: number} | null}} Pasted */

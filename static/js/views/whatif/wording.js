@@ -1,6 +1,7 @@
 /** What the view says of an output: a translation, a text that is continued, or words at masks. */
 
 import { token } from "../../core/draw/token.js";
+import { makeOneStop } from "../../core/figure/one-stop.js";
 import { continuesAt, counted, outputKind } from "../../core/wire/reply.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
@@ -115,6 +116,7 @@ export const writes = ({ output, direction }) => labels(output.tokens, languages
 /** @param {Context} context */
 export function rowPicker({ store, t }) {
   const element = h("div", { className: "sweep-rows", role: "group", "aria-label": t("Written token") });
+  makeOneStop(element);
 
   return {
     element,

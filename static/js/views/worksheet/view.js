@@ -289,7 +289,7 @@ function worksheetText({ store, t }, { list, query, key, weight, masked }) {
 // Navigation through the stages (list, buttons, keys), printing and copying.
 
 /** Elements that use arrows or Space themselves. */
-const TAKES = "input, textarea, select, [contenteditable], [role='region']";
+const TAKES = "input, textarea, select, [contenteditable], [role='region'], [data-one-stop]";
 
 /**
  * A stage in the list: its number, name and result, and whether it agrees.

@@ -1,0 +1,41 @@
+/**
+ * A list of buttons that is one stop of Tab: the arrow keys, Home and End move within it. A sentence
+ * of twenty words would otherwise be twenty stops before the figure.
+ */
+
+import { isPlainKey, within } from "./pointing.js";
+
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+
+/**
+ * @param {HTMLElement} list  what is in it may change
+ * @param {string} [item]  selector of what can have the focus
+ */
+export function makeOneStop(list, item = "button") {
+  const items = () => /** @type {HTMLButtonElement[]} */ ([...list.querySelectorAll(item)]).filter(({ disabled }) => !disabled);
+  /** @type {HTMLElement | null} */
+  let last = null;
+  list.dataset.oneStop = "";
+
+  function reach() {
+    const all = items();
+    const stop = all.find((one) => one === last) ?? all.find((one) => one.getAttribute("aria-pressed") === "true") ?? all[0];
+    for (const one of all) if (one.tabIndex !== (one === stop ? 0 : -1)) one.tabIndex = one === stop ? 0 : -1;
+  }
+
+  list.addEventListener("focusin", ({ target }) => {
+    last = /** @type {HTMLElement} */ (target).closest(item);
+    reach();
+  });
+  list.addEventListener("keydown", (event) => {
+    const all = items();
+    const index = all.findIndex((one) => one === event.target);
+    if (index < 0 || !isPlainKey(event) || !(event.key in STEPS)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[within(Math.max(index + STEPS[event.key], 0), all.length)].focus();
+  });
+  new MutationObserver(reach).observe(list, { childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"] });
+  reach();
+}
