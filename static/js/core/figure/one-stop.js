@@ -20,8 +20,8 @@ export function makeOneStop(list, item = "button") {
 
   function reach() {
     const all = items();
-    const stop = all.find((one) => one === last) ?? all.find((one) => one.getAttribute("aria-pressed") === "true") ?? all[0];
-    for (const one of all) if (one.tabIndex !== (one === stop ? 0 : -1)) one.tabIndex = one === stop ? 0 : -1;
+    const stop = all.find((button) => button === last) ?? all.find((button) => button.getAttribute("aria-pressed") === "true") ?? all[0];
+    for (const button of all) if (button.tabIndex !== (button === stop ? 0 : -1)) button.tabIndex = button === stop ? 0 : -1;
   }
 
   list.addEventListener("focusin", ({ target }) => {
@@ -30,7 +30,7 @@ export function makeOneStop(list, item = "button") {
   });
   list.addEventListener("keydown", (event) => {
     const all = items();
-    const index = all.findIndex((one) => one === event.target);
+    const index = all.findIndex((button) => button === event.target);
     if (index < 0 || !isPlainKey(event) || !(event.key in STEPS)) return;
     event.preventDefault();
     event.stopPropagation();
