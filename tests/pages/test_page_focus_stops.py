@@ -72,7 +72,13 @@ def test_a_list_of_tokens_is_one_stop_and_arrows_move_within_it(workspace: Works
     workspace.settled()
     chips = workspace.find("#source-tokens .chip")
     chips.first.focus()
-    for key, index in (("ArrowRight", 1), ("End", 9), ("ArrowRight", 9), ("ArrowLeft", 8), ("Home", 0)):
+    for key, index in (
+        ("ArrowRight", 1),
+        ("End", 9),
+        ("ArrowRight", 9),
+        ("ArrowLeft", 8),
+        ("Home", 0),
+    ):
         workspace.page.keyboard.press(key)
         expect(chips.nth(index)).to_be_focused()
     workspace.page.keyboard.press("ArrowRight")
