@@ -105,7 +105,7 @@ def fold(text: str) -> str:
     if not HAN.search(text):
         return _lowered(text) if _is_shouted(text) else text
     text = "".join(_canonical(character) for character in text)
-    return _simplified(text) if any(c in _simplifications() for c in text) else text
+    return _simplified(text) if any(c in simplifications() for c in text) else text
 
 
 def _is_shouted(text: str) -> bool:
@@ -146,7 +146,7 @@ def _converter() -> opencc.OpenCC:
 
 
 @cache
-def _simplifications() -> dict[str, str]:
+def simplifications() -> dict[str, str]:
     """Return the characters that are only traditional: outside GB 2312, with a simplified form.
 
     A text is converted only if it has one of them, since characters such as 著 and 乾 are also
@@ -166,4 +166,4 @@ def _simplifications() -> dict[str, str]:
 def _simplified(text: str) -> str:
     converted = _converter().convert(text)  # handles phrases: 看著 -> 看着, 著名 is kept
     converted = converted if len(converted) == len(text) else text
-    return "".join(_simplifications().get(character, character) for character in converted)
+    return "".join(simplifications().get(character, character) for character in converted)

@@ -7,12 +7,13 @@ tokenizer.json
 config.json
 README.md            the model card
 SHA256SUMS           digests of the three files that make the bundle's own digest
-graphs.json          the digest, and the inputs and outputs of both graphs
+graphs.json          the digest, how text is folded, the inputs and outputs of both graphs
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,11 +23,13 @@ import onnx
 
 from model.bundle.weights import CARD, CONFIG, SUMS, TOKENIZER, WEIGHTS, load_bundle
 from model.errors import FileError
+from model.text.writing_systems import SCRIPTS, Detector, simplifications
 from model.web.graph_tap import ChangeInput
 from model.web.graphs import Graph, TextInput, graphs_of
 from model.web.onnx_file import onnx_of
 
 GRAPHS = "graphs.json"
+LONG_ESCAPE = re.compile(r"\\U0*([0-9a-f]+)")  # of Python; JavaScript has braces
 FORMAT = 1  # of graphs.json
 MAX_WEIGHT_BYTES = 16_000_000  # a page loads them all
 
@@ -57,6 +60,9 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
     described = {
         "format": FORMAT,
         "digest": bundle.digest,
+        "text": _text_rules(bundle.detector),
+        "directions": bundle.directions,
+        "max_tokens": bundle.model.config.max_tokens,
         "graphs": {graph.name: _described(graph) for graph in graphs},
     }
     (into / GRAPHS).write_text(json.dumps(described, indent=1) + "\n")
@@ -72,6 +78,18 @@ def _described(graph: Graph) -> dict[str, Any]:
             {"name": output.name, "dims": output.dims, "over": dict(output.over)}
             for output in graph.outputs(inputs)
         ],
+    }
+
+
+def _text_rules(detector: Detector) -> dict[str, Any]:
+    """Return what a page needs to fold a text and to detect its language."""
+    return {
+        "simplified": simplifications(),
+        "scripts": {
+            script: LONG_ESCAPE.sub(r"\\u{\1}", pattern.pattern)
+            for script, pattern in SCRIPTS.items()
+        },
+        "languages": {language: detector.script(language) for language in detector.languages},
     }
 
 
