@@ -146,6 +146,14 @@ def _converter() -> opencc.OpenCC:
 
 
 @cache
+def conversions() -> dict[str, str]:
+    """Return the characters that a traditional text has in another form, each by itself."""
+    characters = map(chr, range(0x3400, 0xA000))
+    converted = ((character, _converter().convert(character)) for character in characters)
+    return {before: after for before, after in converted if before != after and len(after) == 1}
+
+
+@cache
 def simplifications() -> dict[str, str]:
     """Return the characters that are only traditional: outside GB 2312, with a simplified form.
 

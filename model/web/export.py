@@ -21,9 +21,11 @@ from typing import Any
 
 import onnx
 
+from model.bundle.measurements import means_of
 from model.bundle.weights import CARD, CONFIG, SUMS, TOKENIZER, WEIGHTS, load_bundle
 from model.errors import FileError
-from model.text.writing_systems import SCRIPTS, Detector, simplifications
+from model.text.writing_systems import SCRIPTS, Detector, conversions, simplifications
+from model.transformer.config import ModelConfig
 from model.web.graph_tap import ChangeInput
 from model.web.graphs import Graph, TextInput, graphs_of
 from model.web.onnx_file import onnx_of
@@ -59,10 +61,14 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
         yield file
     described = {
         "format": FORMAT,
+        "id": bundle_folder.name,
         "digest": bundle.digest,
+        **_sizes(bundle.model.config),
+        "means": {
+            name: mean.flatten().tolist() for name, mean in means_of(bundle_folder, bundle).items()
+        },
         "text": _text_rules(bundle.detector),
         "directions": bundle.directions,
-        "max_tokens": bundle.model.config.max_tokens,
         "graphs": {graph.name: _described(graph) for graph in graphs},
     }
     (into / GRAPHS).write_text(json.dumps(described, indent=1) + "\n")
@@ -81,10 +87,24 @@ def _described(graph: Graph) -> dict[str, Any]:
     }
 
 
+def _sizes(config: ModelConfig) -> dict[str, Any]:
+    channels = {stack: config.d_model // heads for stack, heads in config.heads_of.items()}
+    return {
+        "max_tokens": config.max_tokens,
+        "heads": config.heads_of,
+        "widths": {"channel": channels, "feature": config.d_model, "hidden": config.d_ff},
+    }
+
+
 def _text_rules(detector: Detector) -> dict[str, Any]:
     """Return what a page needs to fold a text and to detect its language."""
     return {
         "simplified": simplifications(),
+        "converted": {
+            before: after
+            for before, after in conversions().items()
+            if before not in simplifications()
+        },
         "scripts": {
             script: LONG_ESCAPE.sub(r"\\u{\1}", pattern.pattern)
             for script, pattern in SCRIPTS.items()

@@ -6,6 +6,7 @@
 /**
  * @typedef {object} TextRules
  * @property {Record<string, string>} simplified  traditional characters that simplified text never has
+ * @property {Record<string, string>} converted  what others become in a text that has one of those
  * @property {Record<string, string>} scripts  regular expressions that count the words of a script
  * @property {Record<string, string>} languages  the script of each language, in the model's order
  */
@@ -27,11 +28,13 @@ const MANY_MARKS = new RegExp(`(\\p{M}{${MARKS}})\\p{M}+`, "gu");
 export function foldedText(text, rules) {
   const plain = text.replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0)).replace(APOSTROPHE, "'");
   if (!HAN.test(plain)) return isShouted(plain) ? lowered(plain) : plain;
-  return Array.from(plain, (character) => {
+  const characters = Array.from(plain, (character) => {
     const composed = character.normalize("NFC");
-    const single = [...composed].length === 1 ? composed : character;
-    return Object.hasOwn(rules.simplified, single) ? rules.simplified[single] : single;
-  }).join("");
+    return [...composed].length === 1 ? composed : character;
+  });
+  const isTraditional = characters.some((character) => Object.hasOwn(rules.simplified, character));
+  const table = isTraditional ? { ...rules.converted, ...rules.simplified } : {};
+  return characters.map((character) => (Object.hasOwn(table, character) ? table[character] : character)).join("");
 }
 
 /** Whether at least two words are all in capitals. @param {string} text */

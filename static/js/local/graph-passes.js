@@ -1,0 +1,99 @@
+/** Passes of the model's graphs by ONNX Runtime: the encoder, and the decoder with its cache. */
+
+import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
+
+/** @import { Change } from "../core/store/interventions.js" */
+/** @import { GraphDescription, GraphTensor, Span } from "./graph-changes.js" */
+/** @typedef {{type: string, dims: readonly number[], data: any}} OrtTensor */
+/** @typedef {{run: (feeds: Record<string, any>, fetches?: string[]) => Promise<Record<string, OrtTensor>>}} OrtSession */
+/** @typedef {{Tensor: new (type: any, data: any, dims: number[]) => any}} Ort  of onnxruntime-web */
+/** @typedef {Record<string, OrtTensor>} Tensors  by name, with the batch axis */
+/**
+ * @typedef {object} OpenGraph
+ * @property {OrtSession} session
+ * @property {GraphDescription} description
+ */
+/** @typedef {{encoder: OpenGraph, decoder: OpenGraph, heads: Record<string, number>, widths: {channel: Record<string, number>, feature: number, hidden: number}, means: Record<string, Float32Array>}} OpenModel */
+/** @typedef {ReturnType<typeof createPasses>} Passes */
+/** @typedef {{ids: number[], memory: OrtTensor, visible: Uint8Array, tensors: Tensors}} ReadSource */
+
+/**
+ * @param {Ort} ort
+ * @param {OpenModel} model
+ */
+export function createPasses(ort, model) {
+  const tensor = (/** @type {GraphTensor} */ { dtype, data, shape }) => new ort.Tensor(dtype, data, shape);
+  const neutral = { encoder: tensorsOf(neutralInputs(model.encoder.description)), decoder: tensorsOf(neutralInputs(model.decoder.description)) };
+  const caches = model.decoder.description.texts.filter(({ name }) => name.startsWith("past."));
+
+  /** @param {Record<string, GraphTensor>} inputs */
+  function tensorsOf(inputs) {
+    return Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, tensor(input)]));
+  }
+
+  /** @param {"encoder" | "decoder"} stack @param {Change[]} changes @param {Span} span */
+  function changed(stack, changes, span) {
+    const width = (/** @type {string} */ name) => widthOf(name, stack);
+    return { ...neutral[stack], ...tensorsOf(changeInputs(model[stack].description, changes, { heads: model.heads[stack], width, means: model.means }, span)) };
+  }
+
+  /** @param {string} name @param {"encoder" | "decoder"} stack */
+  function widthOf(name, stack) {
+    if (name.endsWith(".hidden")) return model.widths.hidden;
+    return /\.(q|k|v|mix)$/.test(name) ? model.widths.channel[stack] : model.widths.feature;
+  }
+
+  const ids = (/** @type {number[]} */ list) => new ort.Tensor("int64", BigInt64Array.from(list, BigInt), [1, list.length]);
+  const flags = (/** @type {Uint8Array} */ list) => new ort.Tensor("bool", list, [1, list.length]);
+
+  return {
+    /**
+     * @param {number[]} source
+     * @param {Change[]} changes
+     * @param {string[]} fetched  tensors of the encoder
+     * @returns {Promise<ReadSource>}
+     */
+    async read(source, changes, fetched) {
+      const length = source.length;
+      const visible = seen(length, hiddenTokens(changes, "source"));
+      const feeds = { source: ids(source), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed("encoder", changes, { source: { start: 0, rows: length, keys: length } }) };
+      const tensors = await model.encoder.session.run(feeds, ["memory", ...fetched]);
+      return { ids: source, memory: tensors.memory, visible, tensors };
+    },
+
+    /**
+     * The decoder over the next ids, after those whose keys and values are in `past`.
+     * @param {ReadSource} read
+     * @param {number[]} target
+     * @param {Tensors | null} past  of the pass before
+     * @param {Change[]} changes
+     * @param {string[]} fetched
+     * @returns {Promise<Tensors>}
+     */
+    async write(read, target, past, changes, fetched) {
+      const start = past ? past["cache.0.k"].dims[2] : 0;
+      const length = start + target.length;
+      const feeds = {
+        target: ids(target),
+        "target.real": flags(new Uint8Array(length).fill(1)),
+        "target.visible": flags(seen(length, hiddenTokens(changes, "target"))),
+        memory: read.memory,
+        "source.real": flags(new Uint8Array(read.ids.length).fill(1)),
+        "source.visible": flags(read.visible),
+        ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [1, Number(axes[1]), 0, Number(axes[3])])])),
+        ...changed("decoder", changes, { target: { start, rows: target.length, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
+      };
+      return model.decoder.session.run(feeds, fetched);
+    },
+
+    /** The outputs that the next step reads. */
+    cache: caches.map(({ name }) => name.replace("past", "cache")),
+  };
+}
+
+/** @param {number} length @param {number[]} hidden */
+function seen(length, hidden) {
+  const visible = new Uint8Array(length).fill(1);
+  for (const index of hidden) if (index < length) visible[index] = 0;
+  return visible;
+}

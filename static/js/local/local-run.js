@@ -1,0 +1,201 @@
+/** A request of the API, answered by the graphs: tokens, greedy decoding, a trace. */
+
+import { Problem } from "../core/wire/problem.js";
+import { keyOf } from "../core/store/view-requests.js";
+import { checkChanges } from "./graph-changes.js";
+import { languageOf } from "./text-folding.js";
+
+/** @import { Change } from "../core/store/interventions.js" */
+/** @import { TokenReply } from "../core/wire/schemas.d.ts" */
+/** @import { Tensor, Trace } from "../core/wire/wire.js" */
+/** @import { TextRules } from "./text-folding.js" */
+/** @import { Tokenizer } from "./tokenizer.js" */
+/** @import { GraphOutput } from "./graph-changes.js" */
+/** @import { OrtTensor, Passes, ReadSource, Tensors } from "./graph-passes.js" */
+/**
+ * @typedef {object} LocalModel
+ * @property {string} id
+ * @property {string} digest
+ * @property {string[]} directions
+ * @property {number} maxTokens
+ * @property {TextRules} text
+ * @property {{encoder: GraphOutput[], decoder: GraphOutput[]}} outputs
+ */
+/**
+ * @typedef {object} TraceRequest  as the API takes it
+ * @property {string} source
+ * @property {string} [model]
+ * @property {string} [direction]
+ * @property {string} [target]
+ * @property {{method?: string, max_tokens?: number, prefix?: number[], length_penalty?: number}} [decode]
+ * @property {Change[] | Change} [interventions]
+ * @property {string[]} [select]
+ * @property {"float32" | "uint8"} [dtype]
+ */
+
+/** Tokens more than the source that are written at most, as in the paper. */
+const BEYOND_SOURCE = 50;
+const LENGTH_PENALTY = 0.6;
+const COARSE = ":uint8";
+const CANDIDATES = "decoder.candidates";
+
+/**
+ * @param {LocalModel} model
+ * @param {Tokenizer} tokenizer
+ * @param {Passes} passes
+ */
+export function createRun(model, tokenizer, passes) {
+  const [bos, eos] = ["<bos>", "<eos>"].map((text) => tokenizer.control(text));
+  const never = new Set(tokenizer.controls.filter((id) => id !== eos.id));
+  const dims = new Map([...model.outputs.encoder, ...model.outputs.decoder].map((output) => [output.name, output]));
+  /** What was written for a request last: another view asks for the same run. @type {{key: string, ids: number[]} | null} */
+  let lastWritten = null;
+
+  /** @param {TraceRequest} request */
+  function directionOf({ source, direction }) {
+    if (direction !== undefined) {
+      if (!model.directions.includes(direction)) throw new Problem("unknown-direction", { field: "direction", detail: `direction must be one of ${model.directions.join(", ")}` });
+      return direction;
+    }
+    const language = languageOf(source, model.text);
+    return model.directions.find((candidate) => candidate.startsWith(`${language}-`)) ?? model.directions[0];
+  }
+
+  /** @param {string} field @param {string} text @param {TokenReply[]} before */
+  function fitting(field, text, before) {
+    const own = tokenizer.encode(text);
+    const tokens = [...before, ...own, eos];
+    if (!own.some(({ start, end }) => end > start)) throw new Problem("empty-text", { field, detail: `${field} is empty` });
+    if (tokens.length > model.maxTokens) {
+      const fits = own[model.maxTokens - before.length - 2]?.end ?? 0;
+      const excess = { limit: model.maxTokens, unit: "tokens", value: tokens.length, fits };
+      throw new Problem("text-too-long", { field, detail: `${field} has ${tokens.length} tokens; this model reads at most ${model.maxTokens}`, excess });
+    }
+    return tokens;
+  }
+
+  /**
+   * The ids that follow one another as the most probable ones.
+   * @param {ReadSource} read
+   * @param {TraceRequest} request
+   * @param {Change[]} changes
+   * @param {AbortSignal} [signal]
+   */
+  async function written(read, { decode = {} }, changes, signal) {
+    const method = decode.method ?? "greedy";
+    if (method !== "greedy") throw new Problem("unsupported", { field: "decode.method", detail: `decode.method: ${method} needs a server` });
+    const longest = Math.min(model.maxTokens, read.ids.length + BEYOND_SOURCE);
+    const limit = Math.min(longest, decode.max_tokens ?? longest);
+    const prefix = decode.prefix ?? [];
+    /** @type {number[]} */
+    const ids = [];
+    /** @type {Tensors | null} */
+    let past = null;
+    while (ids.length < limit && ids.at(-1) !== eos.id) {
+      signal?.throwIfAborted();
+      past = await passes.write(read, [ids.at(-1) ?? bos.id], past, changes, ["logprobs", ...passes.cache]);
+      ids.push(ids.length < prefix.length ? prefix[ids.length] : mostProbable(past.logprobs.data));
+    }
+    return ids;
+  }
+
+  /** @param {Float32Array} logprobs */
+  function mostProbable(logprobs) {
+    let best = eos.id;
+    for (let id = 0; id < logprobs.length; id++) if (logprobs[id] > logprobs[best] && !never.has(id)) best = id;
+    return best;
+  }
+
+  return {
+    /**
+     * @param {TraceRequest} request
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Trace>}
+     */
+    async trace(request, signal) {
+      const { interventions = [], select = [], dtype } = request;
+      const changes = Array.isArray(interventions) ? interventions : [interventions];
+      checkChanges(changes);
+      const direction = directionOf(request);
+      const source = fitting("source", request.source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]);
+      const names = namesOf(select, dims);
+      const ids = source.map(({ id }) => id);
+      const read = await passes.read(ids, changes, names.filter((name) => isOfEncoder(name)));
+      const typed = request.target === undefined ? null : fitting("target", request.target, []);
+      const key = keyOf({ trace: { ...request, select: [], dtype: null } });
+      const wrote = typed?.map(({ id }) => id) ?? (lastWritten?.key === key ? lastWritten.ids : await written(read, request, changes, signal));
+      if (!typed) lastWritten = { key, ids: wrote };
+      const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(wrote);
+      signal?.throwIfAborted();
+      const target = [bos, ...spelled.tokens.slice(0, -1)];
+      const fetched = ["logprobs", ...names.filter((name) => !isOfEncoder(name))];
+      const scored = await passes.write(read, target.map(({ id }) => id), null, changes, fetched);
+      const found = { ...read.tensors, ...scored };
+      /** @type {Record<string, Tensor>} */
+      const tensors = {};
+      for (const address of select) {
+        const name = address.replace(COARSE, "");
+        if (found[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (dims.get(name)), found[name], address !== name || dtype === "uint8");
+      }
+      const output = { ...spelled, ...likelihood(scored.logprobs, wrote), finished: wrote.at(-1) === eos.id, continues: 0, rows: [] };
+      const alpha = request.decode?.length_penalty ?? LENGTH_PENALTY;
+      const score = output.logprobs.reduce((sum, logprob) => sum + logprob, 0) / ((5 + wrote.length) / 6) ** alpha;
+      return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output: { ...output, score }, tensors, pieces: piecesOf(tensors) };
+    },
+  };
+
+  /** The tokens of candidates. @param {Record<string, Tensor>} tensors */
+  function piecesOf(tensors) {
+    const ids = new Set(tensors[CANDIDATES]?.data ?? []);
+    return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
+  }
+}
+
+/** @param {string} name */
+const isOfEncoder = (name) => name.startsWith("encoder.") || name.startsWith("source.");
+
+/**
+ * @param {string[]} select  addresses
+ * @param {Map<string, GraphOutput>} known
+ */
+function namesOf(select, known) {
+  const names = [...new Set(select.map((address) => address.replace(COARSE, "")))];
+  const index = names.findIndex((name) => !known.has(name));
+  if (index >= 0) throw new Problem("unknown-tensor", { field: `select[${index}]`, detail: `select[${index}] names no tensor that this page computes` });
+  return names;
+}
+
+/**
+ * @param {OrtTensor} logprobs  (1, T, V)
+ * @param {number[]} ids
+ */
+function likelihood({ dims, data }, ids) {
+  const vocabulary = dims[2];
+  const logprobs = ids.map((id, row) => data[row * vocabulary + id]);
+  const ranks = logprobs.map((chosen, row) => {
+    let rank = 1;
+    for (let id = row * vocabulary; id < (row + 1) * vocabulary; id++) if (data[id] > chosen) rank++;
+    return rank;
+  });
+  return { logprobs, ranks };
+}
+
+/**
+ * @param {GraphOutput} output
+ * @param {OrtTensor} tensor  with the batch axis
+ * @param {boolean} coarse  in 8 bits
+ * @returns {Tensor}
+ */
+function tensorOf({ dims, over }, { type, dims: lengths, data }, coarse) {
+  const axes = { dims, over, shape: lengths.slice(1) };
+  if (coarse) return { ...axes, dtype: "uint8", data: Uint8Array.from(data, (/** @type {number} */ value) => roundedToEven(value * 255)) };
+  if (type === "bool") return { ...axes, dtype: "bool", data: Uint8Array.from(data) };
+  if (type === "int64") return { ...axes, dtype: "int32", data: Int32Array.from(data, Number) };
+  return { ...axes, dtype: "float32", data: Float32Array.from(data) };
+}
+
+/** As NumPy rounds. @param {number} value */
+function roundedToEven(value) {
+  const rounded = Math.round(value);
+  return rounded - value === 0.5 && rounded % 2 ? rounded - 1 : rounded;
+}
