@@ -71,7 +71,7 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
         "directions": bundle.directions,
         "graphs": {graph.name: _described(graph) for graph in graphs},
     }
-    (into / GRAPHS).write_text(json.dumps(described, indent=1) + "\n")
+    (into / GRAPHS).write_text(json.dumps(described, separators=(",", ":")) + "\n")
     yield into / GRAPHS
 
 

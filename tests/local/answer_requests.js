@@ -1,0 +1,30 @@
+/** Answers requests by an exported model, as the page's worker does: `node answer_requests.js FOLDER < requests`. */
+
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+
+import { openLocalModel } from "../../static/js/local/local-model.js";
+import { Problem } from "../../static/js/core/wire/problem.js";
+
+const [folder] = process.argv.slice(2);
+// Not by name: only where the page's libraries are installed has TypeScript their types.
+const [runtime, library] = ["onnxruntime-web/wasm", "@huggingface/tokenizers"];
+const [ort, tokenizers] = await Promise.all([import(runtime), import(library)]);
+ort.env.wasm.numThreads = 1;
+globalThis.fetch = async (path) => {
+  const content = await readFile(String(path));
+  return new Response(new Uint8Array(content), { headers: { "content-length": String(content.length) } });
+};
+
+const model = await openLocalModel(`${folder}/`, () => {}, { ort, tokenizers });
+const requests = JSON.parse(await text(process.stdin));
+const replies = [];
+for (const request of requests) {
+  const reply = await model.trace(request).catch((problem) => {
+    if (!(problem instanceof Problem)) throw problem;
+    return { problem: problem.kind, detail: problem.detail, excess: problem.excess };
+  });
+  replies.push(reply);
+}
+const plain = (/** @type {string} */ _, /** @type {any} */ value) => (ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value), (number) => (Number.isFinite(number) ? number : String(number))) : value);
+process.stdout.write(JSON.stringify(replies, plain));

