@@ -51,6 +51,7 @@ ENTRIES = (
     "head.js",
     "train.js",
     "room.js",
+    "model-worker.js",
 )
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",

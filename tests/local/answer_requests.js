@@ -11,12 +11,13 @@ const [folder] = process.argv.slice(2);
 const [runtime, library] = ["onnxruntime-web/wasm", "@huggingface/tokenizers"];
 const [ort, tokenizers] = await Promise.all([import(runtime), import(library)]);
 ort.env.wasm.numThreads = 1;
-globalThis.fetch = async (path) => {
-  const content = await readFile(String(path));
+/** @param {string} path */
+const fetchFile = async (path) => {
+  const content = await readFile(path);
   return new Response(new Uint8Array(content), { headers: { "content-length": String(content.length) } });
 };
 
-const model = await openLocalModel(`${folder}/`, () => {}, { ort, tokenizers });
+const model = await openLocalModel(`${folder}/`, fetchFile, () => {}, { ort, tokenizers });
 const requests = JSON.parse(await text(process.stdin));
 const replies = [];
 for (const request of requests) {

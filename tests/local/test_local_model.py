@@ -196,6 +196,10 @@ def test_what_cannot_be_run_says_why(served: EncoderDecoder, exported: Path) -> 
             {"source": "a", "interventions": [{"at": "source.position", "do": {"shuffle": 1}}]},
             "unsupported",
         ),
+        (
+            {"source": "a", "interventions": [{"at": "encoder.9.self", "do": "zero"}]},
+            "unknown-place",
+        ),
     ]
     replies = answers(exported, [dict(request) for request, _ in refused])
     assert [reply.get("problem") for reply in replies] == [problem for _, problem in refused]

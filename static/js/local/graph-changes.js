@@ -67,7 +67,8 @@ export function changeInputs(graph, changes, sizes, span) {
   const inputs = {};
   for (const change of changes) {
     const kind = kindOf(change.do);
-    const output = graph.outputs.find(({ name }) => name === tensorOf(change, kind));
+    const name = tensorOf(graph, change, kind);
+    const output = graph.outputs.find((candidate) => candidate.name === name);
     if (!output) continue;
     if (kind === "drop" && output.name.endsWith(".residual")) {
       const input = inputOf(graph, `${stackedName(output.name)}.keep`);
@@ -93,25 +94,29 @@ function inputOf(graph, name) {
 
 /**
  * The name of the tensor that a change acts on.
+ * @param {Pick<GraphDescription, "outputs">} graph
  * @param {Change} change
  * @param {string} kind
  */
-function tensorOf({ at: place }, kind) {
-  const last = place.slice(place.lastIndexOf(".") + 1);
-  if (kind === "drop") return place;
-  return last === "self" || last === "cross" ? `${place}.${OF_ATTENTION[kind]}` : place;
+function tensorOf({ outputs }, { at: place }, kind) {
+  const isAttention = outputs.some(({ name }) => name === `${place}.weights`);
+  return isAttention ? `${place}.${OF_ATTENTION[kind]}` : place;
 }
 
 /**
  * Check that the page can make all of the changes.
  * @param {Change[]} changes
+ * @param {GraphOutput[]} outputs  of all graphs
+ * @param {string[]} texts
  */
-export function checkChanges(changes) {
+export function checkChanges(changes, outputs, texts) {
   changes.forEach((change, index) => {
     const kind = kindOf(change?.do);
-    const known = kind in OF_ATTENTION || OF_TENSOR.includes(kind) || ["drop", "mask"].includes(kind);
-    const plain = known && !(change.do?.renormalise) && !(kind === "add" && !Array.isArray(change.do.add));
-    if (!plain) throw new Problem("unsupported", { field: `interventions[${index}].do`, detail: `interventions[${index}].do: ${kind || "this change"} needs a server` });
+    const isEffect = kind in OF_ATTENTION || OF_TENSOR.includes(kind) || ["drop", "mask"].includes(kind);
+    const isPossible = isEffect && !(change.do?.renormalise) && !(kind === "add" && !Array.isArray(change.do.add));
+    if (!isPossible) throw new Problem("unsupported", { field: `interventions[${index}].do`, detail: `interventions[${index}].do: ${kind || "this change"} needs a server` });
+    const isPlace = kind === "mask" ? texts.includes(change.at) : outputs.some(({ name }) => name === tensorOf({ outputs }, change, kind));
+    if (!isPlace) throw new Problem("unknown-place", { field: `interventions[${index}].at`, detail: `interventions[${index}].at must be a place of the model` });
   });
 }
 

@@ -1,4 +1,4 @@
-/** Passes of the model's graphs by ONNX Runtime: the encoder, and the decoder with its cache. */
+/** Passes of the model's graphs by ONNX Runtime: one reads the source, one writes with a cache. */
 
 import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
 
@@ -12,8 +12,10 @@ import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
  * @typedef {object} OpenGraph
  * @property {OrtSession} session
  * @property {GraphDescription} description
+ * @property {number} heads
+ * @property {{channel: number, feature: number, hidden: number}} widths
  */
-/** @typedef {{encoder: OpenGraph, decoder: OpenGraph, heads: Record<string, number>, widths: {channel: Record<string, number>, feature: number, hidden: number}, means: Record<string, Float32Array>}} OpenModel */
+/** @typedef {{reader: OpenGraph, writer: OpenGraph, means: Record<string, Float32Array>}} OpenModel  reader: the graph that reads the source */
 /** @typedef {ReturnType<typeof createPasses>} Passes */
 /** @typedef {{ids: number[], memory: OrtTensor, visible: Uint8Array, tensors: Tensors}} ReadSource */
 
@@ -21,26 +23,20 @@ import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
  * @param {Ort} ort
  * @param {OpenModel} model
  */
-export function createPasses(ort, model) {
+export function createPasses(ort, { reader, writer, means }) {
   const tensor = (/** @type {GraphTensor} */ { dtype, data, shape }) => new ort.Tensor(dtype, data, shape);
-  const neutral = { encoder: tensorsOf(neutralInputs(model.encoder.description)), decoder: tensorsOf(neutralInputs(model.decoder.description)) };
-  const caches = model.decoder.description.texts.filter(({ name }) => name.startsWith("past."));
+  const neutral = new Map([reader, writer].map((graph) => [graph, tensorsOf(neutralInputs(graph.description))]));
+  const caches = writer.description.texts.filter(({ name }) => name.startsWith("past."));
 
   /** @param {Record<string, GraphTensor>} inputs */
   function tensorsOf(inputs) {
     return Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, tensor(input)]));
   }
 
-  /** @param {"encoder" | "decoder"} stack @param {Change[]} changes @param {Span} span */
-  function changed(stack, changes, span) {
-    const width = (/** @type {string} */ name) => widthOf(name, stack);
-    return { ...neutral[stack], ...tensorsOf(changeInputs(model[stack].description, changes, { heads: model.heads[stack], width, means: model.means }, span)) };
-  }
-
-  /** @param {string} name @param {"encoder" | "decoder"} stack */
-  function widthOf(name, stack) {
-    if (name.endsWith(".hidden")) return model.widths.hidden;
-    return /\.(q|k|v|mix)$/.test(name) ? model.widths.channel[stack] : model.widths.feature;
+  /** @param {OpenGraph} graph @param {Change[]} changes @param {Span} span */
+  function changed(graph, changes, span) {
+    const width = (/** @type {string} */ name) => widthOf(name, graph.widths);
+    return { ...neutral.get(graph), ...tensorsOf(changeInputs(graph.description, changes, { heads: graph.heads, width, means }, span)) };
   }
 
   const ids = (/** @type {number[]} */ list) => new ort.Tensor("int64", BigInt64Array.from(list, BigInt), [1, list.length]);
@@ -50,19 +46,19 @@ export function createPasses(ort, model) {
     /**
      * @param {number[]} source
      * @param {Change[]} changes
-     * @param {string[]} fetched  tensors of the encoder
+     * @param {string[]} fetched  tensors of the reader
      * @returns {Promise<ReadSource>}
      */
     async read(source, changes, fetched) {
       const length = source.length;
-      const visible = seen(length, hiddenTokens(changes, "source"));
-      const feeds = { source: ids(source), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed("encoder", changes, { source: { start: 0, rows: length, keys: length } }) };
-      const tensors = await model.encoder.session.run(feeds, ["memory", ...fetched]);
+      const visible = visibleTokens(length, hiddenTokens(changes, "source"));
+      const feeds = { source: ids(source), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed(reader, changes, { source: { start: 0, rows: length, keys: length } }) };
+      const tensors = await reader.session.run(feeds, ["memory", ...fetched]);
       return { ids: source, memory: tensors.memory, visible, tensors };
     },
 
     /**
-     * The decoder over the next ids, after those whose keys and values are in `past`.
+     * The writer over the next ids, after those whose keys and values are in `past`.
      * @param {ReadSource} read
      * @param {number[]} target
      * @param {Tensors | null} past  of the pass before
@@ -76,14 +72,14 @@ export function createPasses(ort, model) {
       const feeds = {
         target: ids(target),
         "target.real": flags(new Uint8Array(length).fill(1)),
-        "target.visible": flags(seen(length, hiddenTokens(changes, "target"))),
+        "target.visible": flags(visibleTokens(length, hiddenTokens(changes, "target"))),
         memory: read.memory,
         "source.real": flags(new Uint8Array(read.ids.length).fill(1)),
         "source.visible": flags(read.visible),
         ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [1, Number(axes[1]), 0, Number(axes[3])])])),
-        ...changed("decoder", changes, { target: { start, rows: target.length, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
+        ...changed(writer, changes, { target: { start, rows: target.length, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
       };
-      return model.decoder.session.run(feeds, fetched);
+      return writer.session.run(feeds, fetched);
     },
 
     /** The outputs that the next step reads. */
@@ -92,8 +88,14 @@ export function createPasses(ort, model) {
 }
 
 /** @param {number} length @param {number[]} hidden */
-function seen(length, hidden) {
+function visibleTokens(length, hidden) {
   const visible = new Uint8Array(length).fill(1);
   for (const index of hidden) if (index < length) visible[index] = 0;
   return visible;
+}
+
+/** @param {string} name  of a tensor @param {OpenGraph["widths"]} widths */
+function widthOf(name, { channel, feature, hidden }) {
+  if (name.endsWith(".hidden")) return hidden;
+  return /\.(q|k|v|mix)$/.test(name) ? channel : feature;
 }

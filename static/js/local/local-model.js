@@ -14,36 +14,36 @@ const WEIGHTS = "weights.safetensors";
 
 /**
  * @param {string} folder  its address, which ends in a slash
+ * @param {(path: string) => Promise<Response>} fetch
  * @param {(loading: Loading) => void} onLoading
- * @param {Libraries} [libraries]
+ * @param {Libraries} libraries
  */
-export async function openLocalModel(folder, onLoading, { ort, tokenizers } = /** @type {any} */ (globalThis)) {
-  const files = loader(folder, onLoading);
-  const [graphs, tokenizer, weights, encoder, decoder] = await Promise.all(["graphs.json", "tokenizer.json", WEIGHTS, "encoder.onnx", "decoder.onnx"].map(files));
-  const described = JSON.parse(new TextDecoder().decode(graphs));
-  const pieces = JSON.parse(new TextDecoder().decode(tokenizer));
-  /** @param {Uint8Array} graph */
-  const open = (graph) => ort.InferenceSession.create(graph, { executionProviders: ["wasm"], externalData: [{ path: WEIGHTS, data: weights }] });
-  /** @type {{encoder: GraphDescription, decoder: GraphDescription}} */
-  const { encoder: reads, decoder: writes } = described.graphs;
-  const sizes = sizesOf(described);
-  const passes = createPasses(ort, { encoder: { session: await open(encoder), description: reads }, decoder: { session: await open(decoder), description: writes }, ...sizes });
-  const text = createTokenizer(new tokenizers.Tokenizer(pieces, {}), pieces.model.vocab, described.text);
-  const { id, digest, directions, max_tokens: maxTokens } = described;
-  return createRun({ id, digest, directions, maxTokens, text: described.text, outputs: { encoder: reads.outputs, decoder: writes.outputs } }, text, passes);
+export async function openLocalModel(folder, fetch, onLoading, { ort, tokenizers }) {
+  const files = loader(folder, fetch, onLoading);
+  const [description, tokenizer, weights] = await Promise.all([files("graphs.json").then(jsonOf), files("tokenizer.json").then(jsonOf), files(WEIGHTS)]);
+  const { id, digest, directions, max_tokens: maxTokens, text, heads, widths, means } = description;
+  const externalData = [{ path: WEIGHTS, data: weights }];
+  const opened = Object.entries(/** @type {Record<string, GraphDescription>} */ (description.graphs)).map(async ([name, graph]) => {
+    const session = await ort.InferenceSession.create(await files(`${name}.onnx`), { executionProviders: ["wasm"], externalData });
+    return { session, description: graph, heads: heads[name], widths: { ...widths, channel: widths.channel[name] } };
+  });
+  const [reader, writer] = await Promise.all(opened);
+  const numbers = Object.entries(/** @type {Record<string, number[]>} */ (means)).map(([name, values]) => [name, Float32Array.from(values)]);
+  const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) });
+  const typed = createTokenizer(new tokenizers.Tokenizer(tokenizer, {}), tokenizer.model.vocab, text);
+  return createRun({ id, digest, directions, maxTokens, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes);
 }
 
-/** @param {any} described  graphs.json */
-function sizesOf({ heads, widths, means }) {
-  return { heads, widths, means: Object.fromEntries(Object.entries(means).map(([name, values]) => [name, Float32Array.from(/** @type {number[]} */ (values))])) };
-}
+/** @param {Uint8Array} bytes */
+const jsonOf = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
 
 /**
  * Fetches files; reports how many bytes of all have come.
  * @param {string} folder
+ * @param {(path: string) => Promise<Response>} fetch
  * @param {(loading: Loading) => void} onLoading
  */
-function loader(folder, onLoading) {
+function loader(folder, fetch, onLoading) {
   let [loaded, of] = [0, 0];
   return async (/** @type {string} */ name) => {
     const response = await fetch(folder + name);

@@ -19,7 +19,8 @@ import { languageOf } from "./text-folding.js";
  * @property {string[]} directions
  * @property {number} maxTokens
  * @property {TextRules} text
- * @property {{encoder: GraphOutput[], decoder: GraphOutput[]}} outputs
+ * @property {GraphOutput[]} read  tensors of the graph that reads the source
+ * @property {GraphOutput[]} written  of the one that writes the target
  */
 /**
  * @typedef {object} TraceRequest  as the API takes it
@@ -37,7 +38,7 @@ import { languageOf } from "./text-folding.js";
 const BEYOND_SOURCE = 50;
 const LENGTH_PENALTY = 0.6;
 const COARSE = ":uint8";
-const CANDIDATES = "decoder.candidates";
+const CANDIDATES = ".candidates";
 
 /**
  * @param {LocalModel} model
@@ -47,7 +48,8 @@ const CANDIDATES = "decoder.candidates";
 export function createRun(model, tokenizer, passes) {
   const [bos, eos] = ["<bos>", "<eos>"].map((text) => tokenizer.control(text));
   const never = new Set(tokenizer.controls.filter((id) => id !== eos.id));
-  const dims = new Map([...model.outputs.encoder, ...model.outputs.decoder].map((output) => [output.name, output]));
+  const outputs = new Map([...model.read, ...model.written].map((output) => [output.name, output]));
+  const isOfReader = (/** @type {string} */ name) => model.read.some((output) => output.name === name);
   /** What was written for a request last: another view asks for the same run. @type {{key: string, ids: number[]} | null} */
   let lastWritten = null;
 
@@ -63,11 +65,11 @@ export function createRun(model, tokenizer, passes) {
 
   /** @param {string} field @param {string} text @param {TokenReply[]} before */
   function fitting(field, text, before) {
-    const own = tokenizer.encode(text);
-    const tokens = [...before, ...own, eos];
-    if (!own.some(({ start, end }) => end > start)) throw new Problem("empty-text", { field, detail: `${field} is empty` });
+    const textTokens = tokenizer.encode(text);
+    const tokens = [...before, ...textTokens, eos];
+    if (!textTokens.some(({ start, end }) => end > start)) throw new Problem("empty-text", { field, detail: `${field} is empty` });
     if (tokens.length > model.maxTokens) {
-      const fits = own[model.maxTokens - before.length - 2]?.end ?? 0;
+      const fits = textTokens[model.maxTokens - before.length - 2]?.end ?? 0;
       const excess = { limit: model.maxTokens, unit: "tokens", value: tokens.length, fits };
       throw new Problem("text-too-long", { field, detail: `${field} has ${tokens.length} tokens; this model reads at most ${model.maxTokens}`, excess });
     }
@@ -115,12 +117,12 @@ export function createRun(model, tokenizer, passes) {
     async trace(request, signal) {
       const { interventions = [], select = [], dtype } = request;
       const changes = Array.isArray(interventions) ? interventions : [interventions];
-      checkChanges(changes);
+      checkChanges(changes, [...outputs.values()], ["source", "target"]);
       const direction = directionOf(request);
       const source = fitting("source", request.source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]);
-      const names = namesOf(select, dims);
+      const names = namesOf(select, outputs);
       const ids = source.map(({ id }) => id);
-      const read = await passes.read(ids, changes, names.filter((name) => isOfEncoder(name)));
+      const read = await passes.read(ids, changes, names.filter((name) => isOfReader(name)));
       const typed = request.target === undefined ? null : fitting("target", request.target, []);
       const key = keyOf({ trace: { ...request, select: [], dtype: null } });
       const wrote = typed?.map(({ id }) => id) ?? (lastWritten?.key === key ? lastWritten.ids : await written(read, request, changes, signal));
@@ -128,14 +130,14 @@ export function createRun(model, tokenizer, passes) {
       const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(wrote);
       signal?.throwIfAborted();
       const target = [bos, ...spelled.tokens.slice(0, -1)];
-      const fetched = ["logprobs", ...names.filter((name) => !isOfEncoder(name))];
+      const fetched = ["logprobs", ...names.filter((name) => !isOfReader(name))];
       const scored = await passes.write(read, target.map(({ id }) => id), null, changes, fetched);
-      const found = { ...read.tensors, ...scored };
+      const values = { ...read.tensors, ...scored };
       /** @type {Record<string, Tensor>} */
       const tensors = {};
       for (const address of select) {
         const name = address.replace(COARSE, "");
-        if (found[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (dims.get(name)), found[name], address !== name || dtype === "uint8");
+        if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
       }
       const output = { ...spelled, ...likelihood(scored.logprobs, wrote), finished: wrote.at(-1) === eos.id, continues: 0, rows: [] };
       const alpha = request.decode?.length_penalty ?? LENGTH_PENALTY;
@@ -146,21 +148,18 @@ export function createRun(model, tokenizer, passes) {
 
   /** The tokens of candidates. @param {Record<string, Tensor>} tensors */
   function piecesOf(tensors) {
-    const ids = new Set(tensors[CANDIDATES]?.data ?? []);
+    const ids = new Set(Object.entries(tensors).flatMap(([name, { data }]) => (name.endsWith(CANDIDATES) ? [...data] : [])));
     return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
   }
 }
 
-/** @param {string} name */
-const isOfEncoder = (name) => name.startsWith("encoder.") || name.startsWith("source.");
-
 /**
  * @param {string[]} select  addresses
- * @param {Map<string, GraphOutput>} known
+ * @param {Map<string, GraphOutput>} outputs
  */
-function namesOf(select, known) {
+function namesOf(select, outputs) {
   const names = [...new Set(select.map((address) => address.replace(COARSE, "")))];
-  const index = names.findIndex((name) => !known.has(name));
+  const index = names.findIndex((name) => !outputs.has(name));
   if (index >= 0) throw new Problem("unknown-tensor", { field: `select[${index}]`, detail: `select[${index}] names no tensor that this page computes` });
   return names;
 }

@@ -16,7 +16,7 @@ const LATIN_WORD = /[A-Za-zÀ-ɏ]+/g;
 const FULL_WIDTH = /[０-９Ａ-Ｚａ-ｚ]/gu;
 const APOSTROPHE = /(?<=[A-Za-z])’(?=[A-Za-z])/g;
 /** Capitals that a lowered text keeps: the first of a sentence, and "I". */
-const KEPT = /(?:^|[.!?]\s)[^\p{L}\p{N}_]*[\p{L}\p{N}_]?|(?<![\p{L}\p{N}_])I(?![\p{L}\p{N}_])/gu;
+const CAPITALS = /(?:^|[.!?]\s)[^\p{L}\p{N}_]*[\p{L}\p{N}_]?|(?<![\p{L}\p{N}_])I(?![\p{L}\p{N}_])/gu;
 /** Combining characters in a row that are looked at, since they are sorted pairwise. */
 const MARKS = 30;
 const MANY_MARKS = new RegExp(`(\\p{M}{${MARKS}})\\p{M}+`, "gu");
@@ -49,7 +49,7 @@ function lowered(text) {
   let result = "";
   let end = 0;
   const lower = (/** @type {string} */ part) => Array.from(part, (character) => ([...character.toLowerCase()].length === 1 ? character.toLowerCase() : character)).join("");
-  for (const match of text.matchAll(KEPT)) {
+  for (const match of text.matchAll(CAPITALS)) {
     result += lower(text.slice(end, match.index)) + match[0];
     end = match.index + match[0].length;
   }
@@ -63,10 +63,10 @@ function lowered(text) {
  */
 export function languageOf(text, { scripts, languages }) {
   const order = Object.keys(scripts);
-  let [best, most, rank] = [Object.keys(languages)[0], 0, -1];
+  let [best, maxCount, rank] = [Object.keys(languages)[0], 0, -1];
   for (const [language, script] of Object.entries(languages)) {
     const count = text.match(new RegExp(scripts[script], "gu"))?.length ?? 0;
-    if (count > most || (count > 0 && count === most && order.indexOf(script) > rank)) [best, most, rank] = [language, count, order.indexOf(script)];
+    if (count > maxCount || (count > 0 && count === maxCount && order.indexOf(script) > rank)) [best, maxCount, rank] = [language, count, order.indexOf(script)];
   }
   return best;
 }

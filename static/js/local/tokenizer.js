@@ -31,7 +31,7 @@ export function createTokenizer(pieces, vocabulary, rules) {
   const control = (text) => reply({ text, id: vocabulary[text], special: true });
 
   /** @param {number} id @param {boolean} [first]  of a text: it has no leading space */
-  const token = (id, first = false) => reply({ text: isControl(id) ? texts[id] : shown(texts[id], first), id, special: isControl(id) });
+  const token = (id, first = false) => reply({ text: isControl(id) ? texts[id] : visibleText(texts[id], first), id, special: isControl(id) });
 
   return {
     control,
@@ -70,7 +70,7 @@ export function createTokenizer(pieces, vocabulary, rules) {
 const reply = ({ text, id, special, start = 0, end = 0 }) => ({ text, id, start, end, special, template: false, pair: false });
 
 /** @param {string} piece @param {boolean} first */
-function shown(piece, first) {
+function visibleText(piece, first) {
   const visible = piece.replaceAll(SPACE, " ");
   return first && visible.startsWith(" ") ? visible.slice(1) || visible : visible;
 }
@@ -124,22 +124,22 @@ function oneSpace(places) {
  * @param {string[]} pieces
  */
 function placed(typed, places, ids, pieces) {
-  let at = 0;
+  let position = 0;
   let bytesLeft = 0;
   const spans = pieces.map((piece, index) => {
     // A word at the start has a space that was not typed.
-    let rest = index === 0 && piece.startsWith(SPACE) ? piece.slice(1) : piece;
+    let letters = index === 0 && piece.startsWith(SPACE) ? piece.slice(1) : piece;
     if (BYTE.test(piece)) {
-      const place = places[at];
+      const place = places[position];
       bytesLeft ||= new TextEncoder().encode(place.ch).length;
-      if (!--bytesLeft) at++;
+      if (!--bytesLeft) position++;
       return [place.start, place.end];
     }
-    const start = places[at]?.start ?? 0;
+    const start = places[position]?.start ?? 0;
     let end = start;
-    for (; rest; at++) {
-      rest = rest.slice(places[at].ch.length);
-      end = places[at].end;
+    for (; letters; position++) {
+      letters = letters.slice(places[position].ch.length);
+      end = places[position].end;
     }
     return [start, end];
   });
@@ -147,7 +147,7 @@ function placed(typed, places, ids, pieces) {
   return ids.map((id, index) => {
     let [start, end] = spans[index];
     while (end > start && end < typed.length && !starts.has(end) && MARK.test(typed[end])) end++;
-    return reply({ text: shown(pieces[index], index === 0), id, start, end, special: false });
+    return reply({ text: visibleText(pieces[index], index === 0), id, start, end, special: false });
   });
 }
 

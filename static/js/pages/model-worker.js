@@ -19,7 +19,7 @@ self.addEventListener("message", async ({ data }) => {
   const controller = new AbortController();
   running.set(id, controller);
   try {
-    if (open) model = openLocalModel(open, (progress) => self.postMessage({ id, progress }));
+    if (open) model = openLocalModel(open, (path) => fetch(path), (progress) => self.postMessage({ id, progress }), /** @type {any} */ (globalThis));
     const run = await /** @type {ReturnType<typeof openLocalModel>} */ (model);
     const reply = request ? await run.trace(/** @type {any} */ (request), controller.signal) : true;
     self.postMessage({ id, reply });
