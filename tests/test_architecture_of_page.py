@@ -52,6 +52,8 @@ ENTRIES = (
     "train.js",
     "room.js",
     "model-worker.js",
+    "site.js",
+    "offline.js",
 )
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",

@@ -58,6 +58,8 @@ WITHOUT_PLOTLY = {
     "views/space/solid": "views/space/solid-in-handout",
     "core/draw/plotly": "core/draw/plotly-in-handout",
 }
+# A page whose model runs in it.
+WITHOUT_HOST = WITHOUT_PLOTLY | {"views/groups": "views/groups-in-site"}
 WITHOUT_SERVER = WITHOUT_PLOTLY | {
     "core/wire/api": "core/wire/api-in-handout",
     "lib/npz": "lib/npz-in-handout",
@@ -143,6 +145,14 @@ PAGES = {
         [*FRAME, *FIGURE, "core/export"],
         [*NARROW, "pages/handout"],
         instead=WITHOUT_PLOTLY,
+    ),
+    "site": Page(
+        [
+            *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
+            *("core/glossary", "workspace/place-bar"),
+        ],
+        [*NARROW, "pages/site", "access"],
+        instead=WITHOUT_HOST,
     ),
     "lab": Page(
         [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "core/export"],

@@ -1,32 +1,47 @@
 /**
- * A worker that runs the model, so that the page never stops. `ort` and `tokenizers`, the libraries,
- * are made global by the file's first lines (app/site/site_files.py).
+ * A worker that runs the model, so that the page never stops. The first lines of the file that a site
+ * has make the libraries `ort` and `tokenizers` global (app/site/site_files.py).
  */
 
 import { Problem } from "../core/wire/problem.js";
 import { openLocalModel } from "../local/local-model.js";
+import { openRuntime } from "../local/runtime.js";
 
-/** @typedef {{id: number, open?: string, request?: object, cancel?: boolean}} Asked */
+/** @import { Libraries } from "../local/local-model.js" */
+/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, cancel?: boolean}} Asked */
+
+const { ort, tokenizers } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
+/** @param {string} path */
+const read = (path) => fetch(path);
 
 /** @type {ReturnType<typeof openLocalModel> | null} */
-let model = null;
+let opened = null;
+/** Runs one after another: ONNX Runtime runs one at a time. @type {Promise<unknown>} */
+let last = Promise.resolve();
 /** @type {Map<number, AbortController>} */
 const running = new Map();
 
-self.addEventListener("message", async ({ data }) => {
-  const { id, open, request, cancel } = /** @type {Asked} */ (data);
-  if (cancel) return running.get(id)?.abort();
+/** @param {Asked} message */
+async function reply({ id, open, request }) {
   const controller = new AbortController();
   running.set(id, controller);
   try {
-    if (open) model = openLocalModel(open, (path) => fetch(path), (progress) => self.postMessage({ id, progress }), /** @type {any} */ (globalThis));
-    const run = await /** @type {ReturnType<typeof openLocalModel>} */ (model);
-    const reply = request ? await run.trace(/** @type {any} */ (request), controller.signal) : true;
-    self.postMessage({ id, reply });
+    if (open) {
+      await openRuntime(ort, read);
+      opened = openLocalModel(open, read, (loading) => self.postMessage({ id, loading }), { ort, tokenizers });
+    }
+    const model = await opened;
+    self.postMessage({ id, reply: request ? await model?.trace(request, controller.signal) : true });
   } catch (error) {
-    if (error instanceof Problem) self.postMessage({ id, problem: { ...error, kind: error.kind } });
+    if (error instanceof Problem) self.postMessage({ id, problem: { kind: error.kind, detail: error.detail, field: error.field, excess: error.excess } });
     else self.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
   } finally {
     running.delete(id);
   }
+}
+
+self.addEventListener("message", ({ data }) => {
+  const message = /** @type {Asked} */ (data);
+  if (message.cancel) running.get(message.id)?.abort();
+  else last = last.then(() => reply(message));
 });

@@ -1,5 +1,5 @@
 /**
- * Sources of a figure's numbers: a server, a frozen share, or given numbers. All have the same
+ * Sources of a figure's numbers: a server, a frozen share, a model that runs in the page, or given numbers. All have the same
  * interface; what a source does not have is thrown as a Problem.
  */
 
@@ -190,6 +190,25 @@ function madeBy(answers) {
 function elsewhere(requested) {
   const request = /** @type {readonly string[]} */ (REQUEST_KEYS);
   return Object.fromEntries(Object.entries(requested).filter(([key]) => !request.includes(key)));
+}
+
+/**
+ * A model that runs in the page. Its description has only the capabilities that it has there.
+ * @param {{description: ModelInfo, trace: Source["trace"]}} model
+ * @returns {Source}
+ */
+export function local({ description, trace }) {
+  const lacks = () => new Problem("unsupported", { detail: "this needs a server" });
+  return {
+    models: async () => [description],
+    trace,
+    overview: async () => Promise.reject(lacks()),
+    tile: async () => Promise.reject(lacks()),
+    answer: async (question, signal) => ("trace" in question ? trace(question.trace, signal) : Promise.reject(lacks())),
+    async *lines() {
+      throw lacks();
+    },
+  };
 }
 
 /**

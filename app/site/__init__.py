@@ -1,0 +1,4 @@
+"""The page as a folder for any static host, in which the model runs (docs/site.md).
+
+Stores nothing; uses `traces` for the description of a model.
+"""

@@ -1,0 +1,158 @@
+"""Writes the site: pages in both languages, their script and styles, the model, what runs it.
+
+index.html, zh.html   the page
+site.js, site.css     linked from the files in `static/`, as the server does
+model-worker.js       the worker that runs the model, and the libraries that it imports
+ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
+offline.js            a service worker with the list of all files
+en-zh/                the exported model, and `model.json`, its description
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.assets import bundles
+from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.static_files import STATIC
+from app.assets.templates import environment, static_digest
+from app.settings import ROOT
+from app.traces.replies import ListedModelReply
+from model import load
+from model.errors import FileError
+
+MODULES = ROOT / "node_modules"
+RUNTIME = MODULES / "onnxruntime-web/dist"
+TOKENIZERS = MODULES / "@huggingface/tokenizers/dist"
+LIBRARIES = {
+    "ort.wasm.min.mjs": RUNTIME,
+    "ort-wasm-simd-threaded.mjs": RUNTIME,
+    "tokenizers.min.mjs": TOKENIZERS,
+}
+WASM = RUNTIME / "ort-wasm-simd-threaded.wasm"
+LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
+WORKER = """\
+import * as ort from "./ort.wasm.min.mjs";
+import * as tokenizers from "./tokenizers.min.mjs";
+Object.assign(globalThis, { ort, tokenizers });
+"""
+STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
+# What a page can do by itself; it offers nothing else.
+CAPABILITIES = {"decode", "score", "candidates", "alignment", "mean"}
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+)
+HOME = "index.html"
+
+
+def page_name(lang: str) -> str:
+    """Return the file of the page in a language."""
+    return HOME if lang == SOURCE_LANGUAGE else f"{lang}.html"
+
+
+def write_site(model: str, into: Path) -> Iterator[Path]:
+    """Write the site into a folder; yield each file that was written.
+
+    Raises `FileError` if what the page loads is not installed, and for a model that cannot be
+    exported; `ModuleNotFoundError` without the packages of requirements-web.txt.
+    """
+    from model.web.export import export_for_web
+
+    for file in (WASM, *(folder / name for name, folder in LIBRARIES.items())):
+        if not file.is_file():
+            raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
+    adapter = load(model)
+    files = [*_texts(adapter.info), *_copied()]
+    folder = into / adapter.info.id
+    folder.mkdir(parents=True, exist_ok=True)
+    exported = export_for_web(_bundle(model), folder)
+    written = [_write(into / name, content) for name, content in files]
+    yield from written
+    for file in exported:
+        written.append(file)
+        yield file
+    yield _write(into / "offline.js", _offline(into, written))
+
+
+def _bundle(model: str) -> Path:
+    from model.bundle.weights import CHECKPOINTS
+
+    shipped = CHECKPOINTS / model
+    return shipped if shipped.is_dir() else Path(model)
+
+
+def _texts(info: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
+    pages = {lang: page_name(lang) for lang in languages()}
+    for lang, name in pages.items():
+        page = environment(lang, static_digest()).get_template("site.html")
+        rendered = page.render(
+            lang=lang,
+            pages=pages,
+            policy=POLICY,
+            model=info,
+            folder=f"{info.id}/",
+            asset=lambda path: Path(path).name,
+        )
+        yield name, rendered.encode()
+        if lang != SOURCE_LANGUAGE:
+            yield f"messages-{lang}.json", _json(messages(lang))
+    yield "site.css", bundles.stylesheet("site").encode()
+    yield "site.js", bundles.script("site").encode()
+    yield "model-worker.js", (WORKER + bundles.script("model-worker")).encode()
+    described = ListedModelReply.model_validate(info).model_dump(mode="json")
+    able = [name for name in described["capabilities"] if name in CAPABILITIES]
+    model_json = {**described, "capabilities": able, "missing": {}, "card": ""}
+    yield f"{info.id}/model.json", _json(model_json)
+
+
+def _copied() -> Iterator[tuple[str, bytes]]:
+    """Yield the libraries, their licences, and files of `static/`."""
+    for name, folder in LIBRARIES.items():
+        yield name, (folder / name).read_bytes()
+    yield "ort-wasm.bin", gzip.compress(WASM.read_bytes(), 9, mtime=0)
+    for path in STATIC_FILES:
+        yield Path(path).name, (STATIC / path).read_bytes()
+    yield "LICENSES.txt", _licences().encode()
+
+
+def _licences() -> str:
+    licences = [f"Headlight {__version__}\n\n{(ROOT / 'LICENSE').read_text()}"]
+    for name in LICENSED:
+        package = json.loads((MODULES / name / "package.json").read_text())
+        shipped = [*(MODULES / name).glob("LICENSE*"), ROOT / f"deploy/licenses/{name}.txt"]
+        text = next(file.read_text() for file in shipped if file.is_file())
+        licences.append(f"{name} {package['version']} ({package['license']})\n\n{text}")
+    return ("\n" + "=" * 78 + "\n\n").join(licences)
+
+
+def _offline(into: Path, written: list[Path]) -> bytes:
+    digest = sha256()
+    for file in sorted(written):
+        digest.update(sha256(file.read_bytes()).digest())
+    names = ["./", *(file.relative_to(into).as_posix() for file in sorted(written))]
+    first = {"siteVersion": digest.hexdigest()[:16], "siteFiles": names}
+    return f"Object.assign(globalThis, {json.dumps(first)});\n{bundles.script('offline')}".encode()
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _write(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,27 @@
+/** ONNX Runtime's WebAssembly: compressed in a site, where a host may not compress it. */
+
+/** @import { Runtime } from "./local-model.js" */
+
+const WASM = "ort-wasm.bin";
+const GZIP = [0x1f, 0x8b];
+
+/**
+ * @param {Runtime} ort
+ * @param {(path: string) => Promise<Response>} fetch
+ */
+export async function openRuntime(ort, fetch) {
+  const response = await fetch(WASM);
+  if (!response.ok) throw new Error(`${WASM}: ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.wasmBinary = isGzip(bytes) ? await decompressed(bytes) : bytes;
+}
+
+/** Whether it is still compressed: a host that says so has it decompressed already. @param {Uint8Array} bytes */
+const isGzip = (bytes) => GZIP.every((byte, index) => bytes[index] === byte);
+
+/** @param {Uint8Array} bytes */
+async function decompressed(bytes) {
+  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,61 @@
+/** The page's side of the worker that runs the model (pages/model-worker.js). */
+
+import { Problem } from "../core/wire/problem.js";
+
+/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Loading } from "./local-model.js" */
+/** @typedef {{id: number, reply?: any, loading?: Loading, problem?: {kind: string, detail: string, field: string, excess: any}, error?: string}} Told */
+/** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void}} Waiting */
+
+/**
+ * @param {Worker} worker
+ * @param {string} folder  the address of the exported model
+ * @param {ModelInfo} description
+ * @param {(loading: Loading | null) => void} onLoading  null: everything has come
+ */
+export function createWorkerModel(worker, folder, description, onLoading) {
+  /** @type {Map<number, Waiting>} */
+  const waiting = new Map();
+  let count = 0;
+
+  worker.addEventListener("message", ({ data }) => {
+    const { id, reply, loading, problem, error } = /** @type {Told} */ (data);
+    if (loading) return onLoading(loading);
+    const request = waiting.get(id);
+    waiting.delete(id);
+    if (problem) request?.reject(new Problem(problem.kind, problem));
+    else if (error !== undefined) request?.reject(new Problem("unexpected", { detail: error }));
+    else request?.resolve(reply);
+  });
+  worker.addEventListener("error", (event) => {
+    for (const { reject } of waiting.values()) reject(new Problem("unexpected", { detail: event.message || "this browser cannot run the model" }));
+    waiting.clear();
+  });
+
+  /** @param {{open?: string, request?: object}} message @param {AbortSignal} [signal] @returns {Promise<any>} */
+  function ask(message, signal) {
+    const id = ++count;
+    return new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      signal?.addEventListener("abort", () => {
+        waiting.delete(id);
+        worker.postMessage({ id, cancel: true });
+        reject(signal.reason);
+      }, { once: true });
+      worker.postMessage({ id, ...message });
+    });
+  }
+
+  const opened = ask({ open: folder }).then(() => onLoading(null));
+  opened.catch(() => onLoading(null));
+  return {
+    description,
+
+    /** @param {object} request  as the API takes it @param {AbortSignal} [signal] @returns {Promise<Trace>} */
+    async trace(request, signal) {
+      await opened;
+      return ask({ request }, signal);
+    },
+  };
+}
