@@ -24,7 +24,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures docs pins notices sbom release types clean
+.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures docs site pins notices sbom release types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -138,6 +138,9 @@ pins: | $(DEV)  ## write the lock files: versions and hashes of all dependencies
 
 docs: $(DOCS)  ## write the documentation as a site, and check its links
 	@$(BIN)/python -m deploy.docs_site $(if $(REPOSITORY),--repository $(REPOSITORY))
+
+site: $(DEV) $(NODE_MODULES)  ## write a page whose model runs in it, for any static host (INTO=site/page)
+	@$(BIN)/python -m headlight site --into $(or $(INTO),site/page)
 
 architectures: $(DEV)  ## try all architectures of transformers, and write docs/models.md
 	@$(BIN)/python -m tests.model.architectures

@@ -4,6 +4,7 @@ headlight serve                                   the page
 headlight show "The cat sat." --out cat.svg       a figure: .html, .svg, .pdf or .png
 headlight trace "The cat sat." -o cat.safetensors tensors
 headlight export "The cat sat." --as svg,csv      all files of a figure
+headlight site --into public                      a page whose model runs in it
 headlight models                                  what can be opened
 headlight doctor                                  what is installed, and what is missing
 
@@ -156,6 +157,21 @@ def shares(arguments: Sequence[str]) -> None:
     from app.command import main as run_app
 
     sys.exit(run_app(["shares", *arguments]))
+
+
+@headlight.command()
+@reported
+@click.option("--into", required=True, help="Folder to write.")
+@click.option("--model", "-m", default="en-zh", show_default=True, help="A bundle, or its name.")
+@as_json
+def site(into: str, model: str, as_json: bool) -> None:
+    """Write a page whose model runs in it, for any static host (docs/site.md)."""
+    from pathlib import Path
+
+    from app.site.site_files import write_site
+
+    files = [str(file) for file in write_site(model, Path(into))]
+    _print_files(files, as_json)
 
 
 @headlight.command()

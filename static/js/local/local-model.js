@@ -14,12 +14,12 @@ const WEIGHTS = "weights.safetensors";
 
 /**
  * @param {string} folder  its address, which ends in a slash
- * @param {(path: string) => Promise<Response>} fetch
+ * @param {(path: string) => Promise<Response>} read
  * @param {(loading: Loading) => void} onLoading
  * @param {Libraries} libraries
  */
-export async function openLocalModel(folder, fetch, onLoading, { ort, tokenizers }) {
-  const files = loader(folder, fetch, onLoading);
+export async function openLocalModel(folder, read, onLoading, { ort, tokenizers }) {
+  const files = loader(folder, read, onLoading);
   const [description, tokenizer, weights] = await Promise.all([files("graphs.json").then(jsonOf), files("tokenizer.json").then(jsonOf), files(WEIGHTS)]);
   const { id, digest, directions, max_tokens: maxTokens, text, heads, widths, means } = description;
   const externalData = [{ path: WEIGHTS, data: weights }];
@@ -40,13 +40,13 @@ const jsonOf = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
 /**
  * Fetches files; reports how many bytes of all have come.
  * @param {string} folder
- * @param {(path: string) => Promise<Response>} fetch
+ * @param {(path: string) => Promise<Response>} read
  * @param {(loading: Loading) => void} onLoading
  */
-function loader(folder, fetch, onLoading) {
+function loader(folder, read, onLoading) {
   let [loaded, of] = [0, 0];
   return async (/** @type {string} */ name) => {
-    const response = await fetch(folder + name);
+    const response = await read(folder + name);
     if (!response.ok || !response.body) throw new Error(`${name}: ${response.status}`);
     of += Number(response.headers.get("content-length") ?? 0);
     /** @type {Uint8Array[]} */

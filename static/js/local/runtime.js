@@ -7,10 +7,10 @@ const GZIP = [0x1f, 0x8b];
 
 /**
  * @param {Runtime} ort
- * @param {(path: string) => Promise<Response>} fetch
+ * @param {(path: string) => Promise<Response>} read
  */
-export async function openRuntime(ort, fetch) {
-  const response = await fetch(WASM);
+export async function openRuntime(ort, read) {
+  const response = await read(WASM);
   if (!response.ok) throw new Error(`${WASM}: ${response.status}`);
   const bytes = new Uint8Array(await response.arrayBuffer());
   ort.env.wasm.numThreads = 1;

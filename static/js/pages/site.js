@@ -60,9 +60,9 @@ async function start() {
 
 /** The other language's page shows the same. @param {import("../workspace/main-figure.js").PageServices} services */
 function bindLanguage({ store, format }) {
-  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-  const page = other.getAttribute("href") ?? "";
-  const show = () => (other.href = `${page}?${format({ ...store.get().link, lang: other.hreflang })}`);
+  const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
+  const page = otherLanguage.getAttribute("href") ?? "";
+  const show = () => (otherLanguage.href = `${page}?${format({ ...store.get().link, lang: otherLanguage.hreflang })}`);
   store.subscribe(({ link }) => link, show);
   show();
   find(".skip").addEventListener("click", (event) => {
