@@ -1,0 +1,188 @@
+"""The site in Chromium, from a plain static host under a path: what it shows is what Python has."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.trace.interventions import Intervention
+from tests.site.static_host import static_host
+from tests.source_files import ROOT
+
+pytest.importorskip("onnxscript")
+
+from app.site.site_files import write_site
+
+if not (ROOT / "node_modules/onnxruntime-web").is_dir():
+    pytest.skip("run `make` to install what a site loads", allow_module_level=True)
+
+SENTENCE = "The cat sat on the mat, and it didn't stop."
+WHOLE = 25_000_000  # bytes of the folder
+LOADED = 60_000  # ms, on a busy machine
+
+
+@pytest.fixture(scope="session")
+def site(common: Path) -> Path:
+    folder = common / "site"
+    with FileLock(common / "site.lock"):
+        if not (folder / "headlight/offline.js").exists():
+            list(write_site("en-zh", folder / "headlight"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with static_host(site) as host:
+        yield f"{host}headlight/"
+
+
+@pytest.fixture
+def opened(browser: Browser, address: str) -> Iterator["Opened"]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
+    yield Opened(context, address)
+    context.close()
+
+
+class Opened:
+    """A page of the site; nothing is printed on its console, and no other host is asked."""
+
+    def __init__(self, context: BrowserContext, address: str) -> None:
+        self.context, self.address = context, address
+        self.page: Page = context.new_page()
+        self.printed: list[str] = []
+        self.requested: list[str] = []
+        self.page.on("console", lambda message: self.printed.append(message.text))
+        self.page.on("pageerror", lambda error: self.printed.append(str(error)))
+        context.on("request", lambda request: self.requested.append(request.url))
+
+    def open(self, file: str = "", **link: Any) -> None:
+        values = {
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in link.items()
+        }
+        self.page.goto(
+            f"{self.address}{file}?{urlencode(values)}" if values else self.address + file
+        )
+        self.ready()
+
+    def ready(self) -> None:
+        self.page.wait_for_selector("html[data-status=ready]", state="attached", timeout=LOADED)
+        self.page.wait_for_selector("#stage[aria-busy=false]", state="attached", timeout=LOADED)
+
+    def weights(self) -> np.ndarray[Any, Any]:
+        """Return the numbers of the heatmap that is shown."""
+        self.page.wait_for_selector("#view .matrix canvas, #view canvas")
+        cells = self.page.locator("#view").evaluate(
+            "(view) => { const shown = [...view.querySelectorAll('*')].find((e) => e.picture);"
+            " const { picture } = shown; return { rows: picture.matrix.rows, values: [...picture.matrix.values] }; }"
+        )
+        return np.array(cells["values"]).reshape(cells["rows"], -1)
+
+    def assert_quiet(self) -> None:
+        assert not self.printed
+        assert all(url.startswith((self.address, "blob:", "data:")) for url in self.requested)
+
+
+@pytest.fixture(scope="module")
+def served() -> EncoderDecoder:
+    return load("en-zh", "cpu")
+
+
+def test_a_typed_sentence_is_translated_and_drawn_in_the_page(
+    opened: Opened, served: EncoderDecoder
+) -> None:
+    opened.open()
+    page = opened.page
+    expect(page.locator("#runs-here")).to_have_text(
+        "The model runs in this page: what you type is sent nowhere."
+    )
+    page.fill("#source", SENTENCE)
+    page.press("#source", "Enter")
+    trace = served.trace(SENTENCE)
+    expect(page.locator("#output")).to_have_text(trace.output.text, timeout=LOADED)
+    expect(page.locator("#source-tokens .chip")).to_have_count(len(trace.texts["source"]))
+    assert "source=The+cat" in page.url, "the address bar is a link"
+    opened.assert_quiet()
+
+
+def test_the_heatmap_has_the_model_s_weights(opened: Opened, served: EncoderDecoder) -> None:
+    opened.open(source=SENTENCE, view="attention", block="cross", layer=1, head=4)
+    expected = np.asarray(served.trace(SENTENCE)["decoder.1.cross.weights"])[4]
+    np.testing.assert_allclose(opened.weights(), expected, atol=1e-4)
+    opened.assert_quiet()
+
+
+def test_a_change_is_run_in_the_page(opened: Opened, served: EncoderDecoder) -> None:
+    change = {"at": "encoder.1.self", "head": 3, "do": "zero"}
+    link = {"source": SENTENCE, "view": "attention", "block": "cross", "layer": 2, "head": 0}
+    opened.open(**link, interventions=[change])
+    made = [Intervention("encoder.1.self", "zero", head=3)]
+    expected = served.trace(SENTENCE, interventions=made)["decoder.2.cross.weights"]
+    np.testing.assert_allclose(opened.weights(), np.asarray(expected)[0], atol=1e-4)
+    expect(opened.page.locator("#changes")).to_be_visible()
+    opened.assert_quiet()
+
+
+def test_every_offered_view_draws(opened: Opened) -> None:
+    opened.open(source=SENTENCE)
+    page = opened.page
+    names = page.locator("#views label").all_inner_texts()
+    assert len(names) >= 7
+    for name in names:
+        page.locator("#views label", has_text=re.compile(f"^{re.escape(name)}$")).click()
+        opened.ready()
+        assert page.locator("#view").inner_text() or page.locator("#view canvas, #view svg").count()
+        expect(page.locator("#view .problem:visible")).to_have_count(0)
+        expect(page.locator("#problem")).to_be_hidden()
+    assert page.locator("a[href^='/']").count() == 0, "a link to a server that is not there"
+    opened.assert_quiet()
+
+
+def test_in_chinese(opened: Opened) -> None:
+    opened.open("zh.html", source="我很累。")
+    expect(opened.page.locator("#runs-here")).to_contain_text("模型就在本页中运行")
+    expect(opened.page.locator("#output")).to_have_text("I'm tired.")
+    opened.page.click("#language")
+    opened.ready()
+    assert opened.page.url.startswith(f"{opened.address}index.html?source=")
+    expect(opened.page.locator("#source")).to_have_value("我很累。")
+
+
+def test_what_cannot_be_read_is_said(opened: Opened) -> None:
+    opened.open(source="cat")
+    opened.page.fill("#source", "cat " * 130)
+    opened.page.press("#source", "Enter")
+    expect(opened.page.locator("#problem-text")).to_contain_text("128", timeout=LOADED)
+
+
+def test_opens_without_a_network_the_second_time(browser: Browser, site: Path) -> None:
+    context = browser.new_context(locale="en-GB")
+    with static_host(site) as host:
+        opened = Opened(context, f"{host}headlight/")
+        opened.open()
+        opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    context.set_offline(True)
+    again = Opened(context, opened.address)
+    again.open(source="I see a cat.")
+    expect(again.page.locator("#output")).to_have_text("我看到一只猫。")
+    context.close()
+
+
+def test_the_folder_is_small_and_whole(site: Path) -> None:
+    folder = site / "headlight"
+    files = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    assert sum(files.values()) <= WHOLE
+    offline = (folder / "offline.js").read_text()
+    listed = set(json.loads(re.search(r"\{.*?\}", offline)[0])["siteFiles"])  # type: ignore[index]
+    assert listed == {"./"} | {
+        os.fspath(path.relative_to(folder)) for path in files if path.name != "offline.js"
+    }
