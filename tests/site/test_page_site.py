@@ -83,7 +83,8 @@ class Opened:
         self.page.wait_for_selector("#view .matrix canvas, #view canvas")
         cells = self.page.locator("#view").evaluate(
             "(view) => { const shown = [...view.querySelectorAll('*')].find((e) => e.picture);"
-            " const { picture } = shown; return { rows: picture.matrix.rows, values: [...picture.matrix.values] }; }"
+            " const { matrix } = shown.picture;"
+            " return { rows: matrix.rows, values: [...matrix.values] }; }"
         )
         return np.array(cells["values"]).reshape(cells["rows"], -1)
 

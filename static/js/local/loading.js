@@ -1,10 +1,9 @@
 /** Says where the model runs, and how much of it has come. */
 
+import { megabytes } from "../lib/numbers.js";
+
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Loading } from "./local-model.js" */
-
-/** The size of a megabyte, in bytes. */
-const MEGABYTE = 1e6;
 
 /**
  * @param {HTMLElement} line
@@ -16,7 +15,6 @@ export function bindLoading(line, t) {
     line.toggleAttribute("data-loading", loading !== null);
     if (loading) {
       line.style.setProperty("--loaded", String(loading.loaded / loading.of));
-      const megabytes = (/** @type {number} */ bytes) => (bytes / MEGABYTE).toFixed(1);
       line.textContent = t("The model is being loaded: {loaded} of {of} MB.", { loaded: megabytes(loading.loaded), of: megabytes(loading.of) });
     } else line.textContent = t("The model runs in this page: what you type is sent nowhere.");
   };
