@@ -160,7 +160,7 @@ def test_changes_act_on_decoding_and_on_the_trace(served: EncoderDecoder, export
 
 
 def test_targets_directions_and_thumbnails(served: EncoderDecoder, exported: Path) -> None:
-    requests = [
+    requests: list[Json] = [
         {"source": "I see.", "target": "我明白。", "select": SELECT},
         {"source": "Hola", "direction": "zh-en", "select": SELECT},
         {"source": "I see.", "select": ["encoder.0.self.weights:uint8"]},

@@ -124,8 +124,8 @@ def test_the_heatmap_has_the_model_s_weights(opened: Opened, served: EncoderDeco
 
 def test_a_change_is_run_in_the_page(opened: Opened, served: EncoderDecoder) -> None:
     change = {"at": "encoder.1.self", "head": 3, "do": "zero"}
-    link = {"source": SENTENCE, "view": "attention", "block": "cross", "layer": 2, "head": 0}
-    opened.open(**link, interventions=[change])
+    place: dict[str, Any] = {"block": "cross", "layer": 2, "head": 0}
+    opened.open(source=SENTENCE, view="attention", **place, interventions=[change])
     made = [Intervention("encoder.1.self", "zero", head=3)]
     expected = served.trace(SENTENCE, interventions=made)["decoder.2.cross.weights"]
     np.testing.assert_allclose(opened.weights(), np.asarray(expected)[0], atol=1e-4)
