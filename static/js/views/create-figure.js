@@ -66,7 +66,7 @@ export function createFigure(plan) {
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
   const pair = createRunPair(context, root, room, (overrides, place) => mountTwin({ ...plan, ...overrides }, place));
-  const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : pair.alone())) };
+  const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : pair.alone()), () => (pair.on() ? "changed" : null)) };
   /** @param {View} shown */
   function scale({ frame }) {
     if (legend) showScale(context, legend, typeof frame.legend === "function" ? frame.legend(store.get()) : frame.legend);

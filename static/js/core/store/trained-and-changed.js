@@ -115,9 +115,10 @@ function alike(trace, otherTrace, side, index) {
  * page show that run.
  * @param {Store} store
  * @param {() => RunKind | null} run  null: the one that the page shows
+ * @param {() => RunKind | null} [picked]  the run that a picked cell chooses; null: none
  * @returns {Store}
  */
-export function storeOf(store, run) {
+export function storeOf(store, run, picked = run) {
   /** @param {Page} page */
   const pageOfRun = (page) => {
     const as = run();
@@ -136,7 +137,7 @@ export function storeOf(store, run) {
       store.hover(runPage === page || fits(page, runPage, lit) ? lit : null);
     },
     go(patch, origin) {
-      const as = run();
+      const as = picked();
       const picks = as !== null && (patch.query ?? patch.key ?? null) !== null;
       store.go(picks ? { ...patch, options: { ...(patch.options ?? store.get().link.options), as } } : patch, origin);
     },

@@ -24,7 +24,7 @@ import { FAINT, STRONG } from "./layer-diagram.js";
 export function finding({ store, phrase, t }, { graph, names }, { top, named, rollout, flow }) {
   const { side, index } = graph.nodes[graph.leaves[named]];
   const flows = flow[named];
-  return phrase(t("From {token} in layer {layer} back to {input}: rollout {rollout}, flow {flow}."), {
+  return phrase(t("Of what layer {layer} has at {token}, so much can come from {input}: rollout {rollout}, flow {flow}."), {
     token: el("span", { className: "as-query" }, quotedStep(names.tops[top])),
     layer: store.get().link.layer + 1,
     input: el("span", { className: "as-key" }, quotedStep(names.leaves[side][index])),

@@ -283,8 +283,21 @@ function caption({ t }, headData, visibleCount) {
   const { name, order, unit } = measures(t)[chosen(headData).by ?? "entropy"];
   const number = unit ? t("{name} in {unit}", { name, unit }) : order;
   const all = headData.layers * headData.heads;
+  const common = visibleCount === all ? mostCommon(headData) : null;
+  if (common) return t("{n} of {all} heads do the same here: {what} The number is {number}.", { n: common.count, all, what: patterns(t)[common.pattern].says, number });
   const count = visibleCount === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown: visibleCount, all });
   return t("{count}. The number is {number}.", { count, number });
+}
+
+/**
+ * The pattern that most heads have.
+ * @param {HeadData} headData
+ * @returns {{pattern: string, count: number} | null}  null: no two heads do the same
+ */
+function mostCommon({ layers, summary }) {
+  const found = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat().filter((pattern) => pattern !== "mixed" && pattern !== "none");
+  const [most] = PATTERNS.map((pattern) => ({ pattern, count: found.filter((slug) => slug === pattern).length })).sort((a, b) => b.count - a.count);
+  return most.count > 1 ? most : null;
 }
 
 /** Of a long text: its tokens, and how many a side of a cell is. @param {HeadData} seen */
