@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.figures.links import Asked
+from app.figures.links import Asked, Entry
 from app.http.field_errors import Strict, Text
-from app.rooms.schemas import Answer, Entry, Member, Nickname, Results, Truth
+from app.rooms.schemas import Answer, Member, Nickname, Results, Truth
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 
 MAX_QUESTIONS = 50

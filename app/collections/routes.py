@@ -75,16 +75,26 @@ async def create_collection(
 @router.get(
     "/collections/{id}",
     summary="Read a collection",
-    responses=problems(_404="No such collection.", **DATABASE),
+    responses=problems(**MINE, **DATABASE),
 )
 async def collection(
-    request: Request, response: Response, services: Opened, collection_id: CollectionId
+    request: Request,
+    response: Response,
+    services: Opened,
+    collection_id: CollectionId,
+    edit_key: Annotated[
+        str | None, Header(alias="Edit-Key", description="For private notes and questions.")
+    ] = None,
 ) -> CollectionReply:
-    """Return the title, the note and the items. The ETag names the version."""
+    """Return the title, the note and the items. The ETag names the version.
+
+    With the edit key, items have private notes, minutes and prepared questions as well.
+    """
     document = await collections.find(services, collection_id)
+    owner = await collections.owns(services, collection_id, edit_key)
     response.headers["ETag"] = f'"{document.version}"'
-    response.headers["Cache-Control"] = "no-cache"
-    return collections.reply(services, request, document)
+    response.headers["Cache-Control"] = "no-store" if owner else "no-cache"
+    return collections.reply(services, request, document, owner=owner)
 
 
 @router.put(
@@ -108,7 +118,7 @@ async def change_collection(
     version = collections.version_of(if_match)
     changed = await collections.change(services, request, collection_id, body, edit_key, version)
     response.headers["ETag"] = f'"{changed.version}"'
-    return collections.reply(services, request, changed)
+    return collections.reply(services, request, changed, owner=True)
 
 
 @router.delete(

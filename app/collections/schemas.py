@@ -1,19 +1,29 @@
 """Requests and replies about collections."""
 
+from operator import not_
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.figures.links import FIGURE, Asked
+from app.figures.links import FIGURE, Asked, Entry
 from app.http.field_errors import Name, Strict, Text
 from app.lab.schemas import MAX_LINK
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 
 MAX_ITEMS = 50
+MAX_QUESTIONS = 8  # of an item
 
 Title = Annotated[Text, Field(max_length=MAX_TITLE)]
 Note = Annotated[Text, Field(max_length=MAX_NOTE)]
+Minutes = Annotated[int, Field(ge=1, le=600)]
+
+
+class PreparedQuestion(Strict):
+    """A question to a class, written beforehand."""
+
+    entry: Entry = Field(description="How it is answered.")
+    ask: Asked
 
 
 class CollectionItem(Strict):
@@ -27,6 +37,9 @@ class CollectionItem(Strict):
     )
     title: Title = Field(default="", description="Absent: that of what the link shows.")
     note: Note = ""
+    private: Note = Field(default="", description="For its owner and speaker; sent to no reader.")
+    minutes: Minutes | None = None
+    questions: list[PreparedQuestion] = Field(default=[], max_length=MAX_QUESTIONS)
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -70,11 +83,23 @@ class CollectionRequest(Strict):
 
 
 class KeptItem(BaseModel):
-    """An item of a collection; its link is a path on this server."""
+    """An item of a collection; its link is a path on this server.
+
+    What only its owner gets is absent otherwise.
+    """
 
     link: str
     title: str = Field(description="The owner's title; empty: that of what the link shows.")
     note: str
+    private: str = Field(
+        default="", exclude_if=not_, description="For its owner and speaker; sent to no reader."
+    )
+    minutes: int | None = Field(
+        default=None, exclude_if=not_, description="Planned; for its owner only."
+    )
+    questions: list[PreparedQuestion] = Field(
+        default=[], exclude_if=not_, description="To a class, in order; for its owner only."
+    )
 
 
 class CollectionDocument(BaseModel):

@@ -16,10 +16,11 @@ from app.collections.schemas import (
     CollectionDocument,
     CollectionReply,
     CollectionRequest,
+    KeptItem,
     LinkReply,
 )
 from app.collections.store import Collection, Collections, Refusal
-from app.figures.links import Target, parse_link
+from app.figures.links import Target, check_stated, parse_link
 from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -109,8 +110,24 @@ async def delete(services: Services, collection_id: str, edit_key: str) -> None:
         _refuse(refused)
 
 
-def reply(services: Services, request: Request, collection: Collection) -> CollectionReply:
-    """Return a collection as the API sends it."""
+async def owns(services: Services, collection_id: str, edit_key: str | None) -> bool:
+    """Return whether a reader is the owner. Raises ProblemError for a key that does not match."""
+    if edit_key is None:
+        return False
+    if refused := await services[Collections].check_key(collection_id, edit_key):
+        _refuse(refused)
+    return True
+
+
+def reply(
+    services: Services, request: Request, collection: Collection, *, owner: bool = False
+) -> CollectionReply:
+    """Return a collection as the API sends it; its owner gets private notes and questions."""
+    document = collection.document
+    if not owner:
+        public = ("link", "title", "note")
+        items = [{name: item[name] for name in public} for item in document["items"]]
+        document = {**document, "items": items}
     path = request.app.url_path_for("collection_page", id=collection.id)
     return CollectionReply(
         id=collection.id,
@@ -118,7 +135,7 @@ def reply(services: Services, request: Request, collection: Collection) -> Colle
         version=collection.version,
         created=_moment(collection.created),
         changed=_moment(collection.changed),
-        **collection.document,
+        **document,
     )
 
 
@@ -158,7 +175,19 @@ async def _document(
         if link not in links_before:
             with within(f"items[{n}]"):
                 link = (await links.fitting(services, request, link, "link")).link
-        items.append({"link": link, "title": item.title, "note": item.note})
+            with within(f"items[{n}].questions"):
+                for question in item.questions:
+                    check_stated(question.entry, question.ask.model_dump(exclude_none=True))
+        items.append(
+            KeptItem(
+                link=link,
+                title=item.title,
+                note=item.note,
+                private=item.private,
+                minutes=item.minutes,
+                questions=item.questions,
+            ).model_dump(mode="json")
+        )
     return {"title": body.title, "note": body.note, "items": items}
 
 

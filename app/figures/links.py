@@ -11,17 +11,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pydantic import Field
 
 from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text
 from app.store.documents import is_id
+from model.errors import InputError
 
 MAX_LINK = 16_000  # characters
 MAX_OPTIONS = 12  # of a question that its author wrote
 SHARE = r"^[a-z0-9]{1,32}$"
+
+Entry = Literal["choice", "numbers", "shares", "text", "order"]  # how a question is answered
 
 # Absent from replies where it does not apply, as in the page's own predictions.
 Optional = Field(exclude_if=lambda value: value is None)
@@ -86,6 +89,19 @@ class Asked(Strict):
     words: Annotated[Text, Field(max_length=500)] = Field(
         default="", description="The question as its author wrote it; absent: the page words it."
     )
+
+
+def check_stated(entry: Entry, about: Mapping[str, Any]) -> None:
+    """Raise InputError if a question states a right answer that is none of its options."""
+    options, right = about.get("options"), about.get("right")
+    if options is None or right is None:
+        return
+    if entry == "order" and sorted(right) != list(range(len(options))):
+        detail = f"ask.right must have each of the numbers 0 to {len(options) - 1} once"
+        raise InputError("does-not-fit", "ask.right", detail)
+    if not all(number < len(options) for number in right):
+        detail = f"ask.right must have numbers of options, from 0 to {len(options) - 1}"
+        raise InputError("does-not-fit", "ask.right", detail)
 
 
 Kind = Literal["workspace", "lab", "share", "lesson", "figure"]

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
+from app.figures.links import Entry, check_stated
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
-from app.rooms.schemas import ROUNDING, Entry, Stage, Truth, Wording
+from app.rooms.schemas import ROUNDING, Stage, Truth, Wording
 from app.rooms.tally import MAX_BYTES, check, tally
 from app.store.documents import dumped
 from model.errors import Excess, InputError
@@ -41,7 +42,7 @@ async def ask(
     wording: Wording | None = None,
 ) -> Room:
     """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
-    _check_stated(entry, about)
+    check_stated(entry, about)
     noted = {**about, "entry": entry, "wording": wording and wording.model_dump()}
 
     def make(room: Room) -> Room:
@@ -173,19 +174,6 @@ async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
         await rooms.bus.remove(hub.code, part, gone)
         removed |= bool(gone)
     return removed
-
-
-def _check_stated(entry: Entry, about: Mapping[str, Any]) -> None:
-    """Raise InputError if a question states a right answer that is none of its options."""
-    options, right = about.get("options"), about.get("right")
-    if options is None or right is None:
-        return
-    if entry == "order" and sorted(right) != list(range(len(options))):
-        detail = f"ask.right must have each of the numbers 0 to {len(options) - 1} once"
-        raise InputError("does-not-fit", "ask.right", detail)
-    if not all(number < len(options) for number in right):
-        detail = f"ask.right must have numbers of options, from 0 to {len(options) - 1}"
-        raise InputError("does-not-fit", "ask.right", detail)
 
 
 def fits_options(about: Mapping[str, Any], entry: Entry, values: Sequence[str]) -> bool:

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.rooms.schemas import Entry, Results, RoomReply, Stage, Truth
+from app.figures.links import Entry
+from app.rooms.schemas import Results, RoomReply, Stage, Truth
 from app.store.documents import ALPHABET, dumped, new_edit_key
 
 NEXT: dict[Stage, tuple[Stage, ...]] = {

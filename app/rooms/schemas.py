@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from app.figures.links import MAX_LINK, Asked, Optional
+from app.figures.links import MAX_LINK, Asked, Entry, Optional
 from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
@@ -25,7 +25,6 @@ Nickname = Annotated[
     AfterValidator(shown_on_one_line),
     Field(min_length=1, max_length=MAX_NICKNAME, description="What the student wants to be called"),
 ]
-Entry = Literal["choice", "numbers", "shares", "text", "order"]
 Stage = Literal["first", "discuss", "second", "closed", "revealed"]
 ROUNDING = 0.005  # a number is right if it agrees to two decimals
 

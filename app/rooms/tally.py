@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from math import fsum
 
-from app.figures.links import MAX_OPTIONS
+from app.figures.links import MAX_OPTIONS, Entry
 from app.http.field_errors import FAR
-from app.rooms.schemas import Entry, Results, Truth
+from app.rooms.schemas import Results, Truth
 
 Answer = Sequence[str]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from typing import Any
 
 import httpx
 
@@ -118,3 +119,62 @@ async def test_an_item_that_is_gone_does_not_block_the_others(client: httpx.Asyn
     assert changed.status_code == 200, changed.text
     file = await client.get(f"/c/{one['id']}/handout.html")
     assert file.status_code == 200
+
+
+PRIVATE: dict[str, Any] = {
+    "private": "do NOT tell them before they vote",
+    "minutes": 7,
+    "questions": [
+        {
+            "entry": "choice",
+            "ask": {
+                "kind": "choice",
+                "link": "",
+                "words": "Where does it look?",
+                "options": [{"text": "at the"}, {"text": "at cat", "note": "a guess"}],
+                "right": [0],
+            },
+        }
+    ],
+}
+
+
+async def test_private_notes_and_questions_are_sent_to_nobody_without_the_key(
+    client: httpx.AsyncClient,
+) -> None:
+    one = await made(client, items=[{"link": SENTENCE, "note": "Public.", **PRIVATE}, FIGURE])
+    path = f"{PATH}/{one['id']}"
+    handout = await client.get(f"/c/{one['id']}/handout.html")
+    for reply in (await client.get(path), await client.get(f"/c/{one['id']}"), handout):
+        assert reply.status_code == 200
+        for secret in ("NOT tell", "Where does it look", "a guess"):
+            assert secret not in reply.text
+    assert "Public." in handout.text
+    wrong = {"Edit-Key": one["edit_key"][:-1]}
+    hold(await client.get(path, headers=wrong), 403, "wrong-edit-key", "Edit-Key")
+    read = await client.get(path, headers={"Edit-Key": one["edit_key"]})
+    assert read.headers["cache-control"] == "no-store"
+    first, second = read.json()["items"]
+    assert {name: first[name] for name in ("private", "minutes")} == {
+        name: PRIVATE[name] for name in ("private", "minutes")
+    }
+    question = first["questions"][0]["ask"]
+    assert (question["right"], question["options"][1]["note"]) == ([0], "a guess")
+    assert set(second) == {"link", "title", "note"}
+    same = {"title": "Same", "items": read.json()["items"]}
+    changed = (await client.put(path, json=same, headers=owner(one))).json()
+    assert changed["items"] == read.json()["items"]
+
+
+async def test_a_prepared_question_that_cannot_be_asked_is_refused(
+    client: httpx.AsyncClient,
+) -> None:
+    question = PRIVATE["questions"][0]
+    bad = {**question, "ask": {**question["ask"], "right": [2]}}
+    items = [{"link": SENTENCE, "questions": [bad]}]
+    reply = await client.post(PATH, json={"title": "Bad", "items": items})
+    assert reply.status_code == 422
+    assert reply.json()["field"].startswith("items[0]")
+    for wrong in ({"minutes": 0}, {"minutes": 601}, {"questions": [question] * 9}):
+        body = {"title": "Bad", "items": [{"link": SENTENCE, **wrong}]}
+        assert (await client.post(PATH, json=body)).status_code == 422, wrong

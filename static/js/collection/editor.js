@@ -175,7 +175,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   async function open() {
     readersPage.hidden = true;
     root.hidden = false;
-    const reply = await api.readCollection(id).catch(failure);
+    const reply = await api.readCollection(id, keyOf(id)).catch(failure);
     if (reply instanceof Problem) problem = reply;
     else begin(reply);
     draw();
@@ -224,7 +224,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   }
 
   async function conflict() {
-    const reply = await api.readCollection(id).catch(failure);
+    const reply = await api.readCollection(id, keyOf(id)).catch(failure);
     if (reply instanceof Problem) problem = reply;
     else newer = reply;
   }

@@ -3,6 +3,7 @@
  * in a room.
  */
 
+import { wordsOf } from "../ask/own-questions.js";
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { openFigure } from "../learn/figures.js";
@@ -11,6 +12,7 @@ import { bindScenes, scrollTo } from "../learn/scenes.js";
 import { find, h } from "../lib/dom.js";
 
 /** @import { LiveFigures } from "../learn/figures.js" */
+/** @import { KeptItem } from "../core/wire/schemas.d.ts" */
 
 /** @typedef {{element: HTMLElement, picture: string, open: () => Promise<void>}} Item  picture: its address; "": none */
 
@@ -49,13 +51,13 @@ const TAKES = "input, textarea, select, figure .view, .lab-figure, dialog";
 /**
  * @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page
  * @param {Item[]} items
- * @param {{title: string}} of
+ * @param {{title: string, owned: KeptItem[]}} of  owned: the items with private notes, if the reader is the owner
  */
-export function bindSlides({ t, announce, restyle }, items, { title }) {
+export function bindSlides({ t, announce, restyle }, items, { title, owned }) {
   const root = document.documentElement;
   const head = /** @type {HTMLElement | null} */ (document.querySelector(".collection-head"));
   const count = h("output", {});
-  const speaker = createSpeaker({ t, scenes: () => scenes(items, title), turn: (by) => on() && go(position + by) });
+  const speaker = createSpeaker({ t, scenes: () => scenes(t, items, title, owned), turn: (by) => on() && go(position + by) });
   const bar = createPresentingBar(t, { turn: (by) => go(position + by), leave, notes: speaker.button, place: [count] });
   document.querySelector("#learn")?.append(bar);
   /** @type {Set<() => void>} */
@@ -137,17 +139,20 @@ export function bindSlides({ t, announce, restyle }, items, { title }) {
 
 /**
  * What the speaker sees of the title and of each item.
+ * @param {import("../lib/i18n.js").Translate} t
  * @param {Item[]} items
  * @param {string} title
+ * @param {KeptItem[]} owned
  * @returns {import("../learn/presenting.js").Scene[]}
  */
-function scenes(items, title) {
+function scenes(t, items, title, owned) {
   const lines = (/** @type {ParentNode} */ of, /** @type {string} */ selector) => [...of.querySelectorAll(selector)].flatMap((element) => (element.textContent ?? "").split("\n")).map((line) => line.trim()).filter(Boolean);
   const opening = { title, says: "", notes: lines(document, ".collection-head .claim"), picture: "" };
-  const itemScenes = items.map(({ element, picture }) => ({
+  const privateLines = (/** @type {KeptItem} */ { minutes = null, private: privately = "", questions = [] }) => [minutes ? t("{n} min", { n: minutes }) : "", ...privately.split("\n"), ...questions.map(({ ask: about }) => t("Question: {words}", { words: wordsOf(about) }))].filter((line) => line.trim());
+  const itemScenes = items.map(({ element, picture }, i) => ({
     title: lines(element, "h2").join(" "),
     says: lines(element, "figcaption > span").join(" "),
-    notes: lines(element, ".note"),
+    notes: [...lines(element, ".note"), ...(owned[i] ? privateLines(owned[i]) : [])],
     picture,
   }));
   return [opening, ...itemScenes];
@@ -159,9 +164,13 @@ function scenes(items, title) {
  * @param {Item[]} items
  * @param {ReturnType<typeof bindSlides>} slides
  * @param {import("../learn/figures.js").LiveFigures} figures
+ * @param {KeptItem[]} owned  the items with their questions, if the reader is the owner
  */
-export function bindCollectionRoom({ page, api }, id, items, slides, figures) {
+export function bindCollectionRoom({ page, api }, id, items, slides, figures, owned) {
   const root = find("#learn");
+  /** Prepared questions that were asked since the page was opened. @type {Set<import("../room/room.js").Asks>} */
+  const askedQuestions = new Set();
+  const questions = owned.map(({ questions: prepared = [] }) => prepared.map(({ ask: about }) => /** @type {import("../room/room.js").Asks} */ (about)));
   const scenes = items.map(({ element }) => element);
   if (root.dataset.screen === "yes") slides.enter();
 
@@ -173,7 +182,13 @@ export function bindCollectionRoom({ page, api }, id, items, slides, figures) {
     scrollTo(scene);
   }
 
+  /** @param {Element | null} scene */
+  const prepared = (scene) => questions[scenes.findIndex((element) => element === scene)] ?? [];
+
   bindScenes({
+    prepared,
+    own: (scene) => prepared(scene).find((question) => !askedQuestions.has(question)) ?? null,
+    asked: (question) => void askedQuestions.add(question),
     page,
     api,
     root,

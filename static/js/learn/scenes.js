@@ -112,6 +112,8 @@ function bindPointed(scenes, figures) {
  * @property {(listener: () => void) => void} [onTurn]
  * @property {(scene: Element | null) => string} says  what a scene is, in one line
  * @property {(scene: Element | null) => Asks | null} [own]  the question that a scene is
+ * @property {(scene: Element | null) => Asks[]} [prepared]  questions that were written for a scene
+ * @property {(question: Asks) => void} [asked]  called with each question that is asked
  * @property {import("../room/room.js").Presentable["wording"]} [wording]
  * @property {import("../room/room.js").Presentable["revealed"]} [revealed]
  * @property {Pick<import("./veils.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
@@ -128,7 +130,7 @@ const NAMED = ["shows", "share", "item"];
 const UNVEILED = "unveiled";
 
 /** @param {Plan} plan */
-export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, wording, revealed, veils }) {
+export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, prepared = () => [], asked: onAsked, wording, revealed, veils }) {
   let scene = "";
   /** What the presented scene's figure shows. */
   let presentedState = { scene: "", shows: "" };
@@ -216,10 +218,11 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     askable() {
       const current = present();
       const question = questionOf(current);
-      return { own: question, questions: [...(question ? [question] : []), ...(figures.of(figureOf(current))?.questions() ?? [])] };
+      return { own: question, questions: [...(question && !prepared(current).includes(question) ? [question] : []), ...prepared(current), ...(figures.of(figureOf(current))?.questions() ?? [])] };
     },
   };
   if (wording) presented.wording = wording;
+  if (onAsked) presented.asked = onAsked;
   if (revealed) presented.revealed = revealed;
   figures.onArrive((figure) => {
     if (resuming) settled.later();

@@ -28,8 +28,10 @@ async function start() {
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   const figures = createLiveFigures();
   const items = bindItems({ page, api, source: served(api), lang }, figures);
-  const slides = bindSlides(page, items, { title });
-  bindCollectionRoom({ page, api }, collection, items, slides, figures);
+  const key = keyOf(collection);
+  const owned = key ? await api.readCollection(collection, key).then((document) => document.items, () => []) : [];
+  const slides = bindSlides(page, items, { title, owned });
+  bindCollectionRoom({ page, api }, collection, items, slides, figures, owned);
   bindLink(page);
   bindHandout(page, api);
   bindEditing(page, api);

@@ -113,7 +113,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   /** @param {import("../core/wire/page-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) =>
     act(async (of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames(), wording: await wordingOf(page, api, presented, about) }));
-  const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion);
+  const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => (presented.asked?.(roomQuestion), askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion));
   const sentence = () => askRoom("text", { kind: "sentence", link: "" });
 
   /** Choose a question about what is on the screen. */

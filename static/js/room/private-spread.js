@@ -92,5 +92,5 @@ function counsel(t, first, second) {
   const gained = second && gain(first, second);
   const advised = { explain: t("Under 0.30: explain, then ask again."), discuss: t("0.30 to 0.70: let them discuss, then vote again."), "go-on": t("Above 0.70: go on.") };
   const kind = advice(vote);
-  return el("p", { className: "counsel" }, el("b", {}, t("{share} right", { share: two(share) })), " ", kind && advised[kind], typeof gained === "number" && [" ", t("Gain {gain}", { gain: two(gained) })]);
+  return el("p", { className: "counsel" }, el("b", {}, t("Share right: {share}", { share: two(share) })), " ", kind && advised[kind], typeof gained === "number" && [" ", t("Gain {gain}", { gain: two(gained) })]);
 }

@@ -36,6 +36,7 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  *   page in the reader's language, and what can be learnt from its answer; null: it is of another
  * @property {(scene: string) => void} [revealed]  called when a question of this page was revealed
  * @property {(source: string) => void} [run]  run a sentence
+ * @property {(question: Asks) => void} [asked]  called with each question that is asked
  * @property {() => import("../core/wire/page-requests.js").Pointer | null} [pointer]  what the reader points at
  * @property {(pointer: import("../core/wire/page-requests.js").Pointer | null) => void} [point]
  * @property {(listener: () => void) => void} [onPoint]

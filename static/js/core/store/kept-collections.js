@@ -43,7 +43,7 @@ export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stri
  * @param {import("../wire/schemas.d.ts").KeptItem} item
  */
 export async function append(api, { id, key }, item) {
-  const collection = await api.readCollection(id);
+  const collection = await api.readCollection(id, key);
   const changed = await api.changeCollection(id, { ...collection, items: [...collection.items, item] }, key, collection.version);
   remember({ id, key, title: changed.title });
   const unsaved = readDraft(id);
@@ -56,7 +56,10 @@ export async function append(api, { id, key }, item) {
 export const sameDocument = (a, b) => JSON.stringify(documentFields(a)) === JSON.stringify(documentFields(b));
 
 /** What is sent and kept of a collection. @param {Document} document @returns {Document} */
-export const documentFields = ({ title, note, items }) => ({ title, note, items: items.map(({ link, title, note }) => ({ link, title, note })) });
+export const documentFields = ({ title, note, items }) => ({ title, note, items: items.map(itemFields) });
+
+/** What is sent and kept of an item; what is not set is absent. @param {import("../wire/schemas.d.ts").KeptItem} item */
+const itemFields = ({ link, title, note, private: privately, minutes, questions }) => ({ link, title, note, ...(privately ? { private: privately } : {}), ...(minutes ? { minutes } : {}), ...(questions?.length ? { questions } : {}) });
 
 /** @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]}  with one element at another place */
 export function moveItem(list, from, to) {

@@ -243,8 +243,8 @@ export function collections({ ask, read, send }) {
     /** @param {Document} document @returns {Promise<CollectionCreated>} */
     createCollection: async (document) => json(await send("/api/collections", document, "application/json")),
 
-    /** @param {string} id @returns {Promise<CollectionReply>} */
-    readCollection: (id) => read(collectionPath(id)),
+    /** @param {string} id @param {string} [key]  the edit key, for what only the owner gets @returns {Promise<CollectionReply>} */
+    readCollection: async (id, key) => (key ? json(await ask(collectionPath(id), { headers: { "Edit-Key": encodeURIComponent(key) } })) : read(collectionPath(id))),
 
     /**
      * @param {string} id

@@ -342,6 +342,14 @@ export interface components {
       title?: string;
       /** @default */
       note?: string;
+      /**
+       * @description For its owner and speaker; sent to no reader.
+       * @default
+       */
+      private?: string;
+      minutes?: number | null;
+      /** @default [] */
+      questions?: components["schemas"]["PreparedQuestion"][];
     };
     /** @description A collection; its ETag names its version. */
     CollectionReply: {
@@ -727,12 +735,28 @@ export interface components {
       /** @description Step of a snapshot; absent: the last. */
       step?: number | null;
     };
-    /** @description An item of a collection; its link is a path on this server. */
+    /**
+     * @description An item of a collection; its link is a path on this server.
+     *
+     * What only its owner gets is absent otherwise.
+     */
     KeptItem: {
       link: string;
       /** @description The owner's title; empty: that of what the link shows. */
       title: string;
       note: string;
+      /**
+       * @description For its owner and speaker; sent to no reader.
+       * @default
+       */
+      private?: string;
+      /** @description Planned; for its owner only. */
+      minutes?: number | null;
+      /**
+       * @description To a class, in order; for its owner only.
+       * @default []
+       */
+      questions?: components["schemas"]["PreparedQuestion"][];
     };
     /** @description A kept model. */
     KeptReply: {
@@ -1692,6 +1716,15 @@ export interface components {
       /** @description [length][length] */
       similarity: number[][];
     };
+    /** @description A question to a class, written beforehand. */
+    PreparedQuestion: {
+      /**
+       * @description How it is answered.
+       * @enum {string}
+       */
+      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      ask: components["schemas"]["Asked"];
+    };
     /** @description A fixed input, the same at every step, and its right answer. */
     ProbeReply: {
       source: string;
@@ -2098,7 +2131,7 @@ export interface components {
       /** @description Mean Frobenius norm of the softmax's Jacobian, ∂ weights / ∂ scores. */
       gradient: number[];
     };
-    /** @description The same random queries and keys, scored without and with 1/√dₖ. */
+    /** @description The same random queries and keys, scored without and with 1/√d_k. */
     ScalingsReply: {
       d_k: number[];
       dot: components["schemas"]["ScalingReply"];
@@ -2922,6 +2955,7 @@ export type PatchSentence = components["schemas"]["PatchSentence"];
 export type PieceReply = components["schemas"]["PieceReply"];
 export type Pointer = components["schemas"]["Pointer"];
 export type PositionsReply = components["schemas"]["PositionsReply"];
+export type PreparedQuestion = components["schemas"]["PreparedQuestion"];
 export type ProbeReply = components["schemas"]["ProbeReply"];
 export type ProblemReply = components["schemas"]["ProblemReply"];
 export type ProgressReply = components["schemas"]["ProgressReply"];
