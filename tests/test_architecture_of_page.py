@@ -19,7 +19,7 @@ USES = {
     "views/compare": {"compare-models"},
     "ask": {"lab"},
     "assignment": {"ask", "room"},
-    "collection": {"learn"},
+    "collection": {"ask", "learn"},
     "handout": {"workspace"},
     "learn": {"ask", "lab", "opening", "room", "train", "workspace", "zoo"},
     "room": {"ask", "lab"},

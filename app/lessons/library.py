@@ -68,6 +68,11 @@ def plan(lang: str) -> Document:
     return read(text, lang)
 
 
+def plan_text(lang: str) -> str:
+    """Return the Markdown of the plans in a language, or in English."""
+    return _found("plan.{}.md", lang)[1]
+
+
 def _found(name: str, lang: str) -> tuple[str, str]:
     file = LESSONS / name.format(lang)
     if not file.is_file():

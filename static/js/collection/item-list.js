@@ -1,16 +1,14 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
 import { pictureOf } from "../core/wire/page-requests.js";
-import { createOwnQuestionForm } from "../ask/own-question-form.js";
-import { wordsOf } from "../ask/own-questions.js";
 import { el } from "../lib/render.js";
 import { moveItem } from "../core/store/kept-collections.js";
+import { createPrivateParts } from "./private-part.js";
 
 /** @import { LinkReply, KeptItem } from "../core/wire/schemas.d.ts" */
 
 const MOST_TITLE = 200;
 const MOST_NOTE = 2000;
-const MAX_QUESTIONS = 8;
 
 /**
  * @param {Pick<import("./editor.js").Plan, "page" | "api" | "lang">} plan
@@ -19,10 +17,7 @@ const MAX_QUESTIONS = 8;
  */
 export function createItemList({ page, api, lang }, change, draw) {
   const { t } = page;
-  /** The forms of items' questions, and what they do with one now. @type {Map<number, HTMLElement>} */
-  const forms = new Map();
-  /** @type {Map<number, (question: import("../ask/own-question-form.js").PreparedQuestion) => void>} */
-  const current = new Map();
+  const privateParts = createPrivateParts(page);
   /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, LinkReply | null | undefined>} */
   const linkReplies = new Map();
   /** Identities of items, which keep focus while they move. @type {WeakMap<KeptItem, number>} */
@@ -111,41 +106,10 @@ export function createItemList({ page, api, lang }, change, draw) {
         el("p", { className: "meta" }, `${i + 1} · `, el("a", { href: item.link, target: "_blank", rel: "noopener" }, kind || item.link)),
         el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", maxLength: MOST_TITLE, placeholder: title, value: item.title, oninput: typed("title"), autocomplete: "off" })),
         el("label", { key: "note" }, el("span", {}, t("Note, for the page and the speaker")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: item.note, oninput: typed("note") })),
-        privatePart(items, item, i, named),
+        privateParts.of(idOf(item), item, named, (part) => edit(items, i, part)),
       ),
       el("div", { className: "order" }, button("up", "↑", t("Move up"), () => move(items, i, i - 1), i === 0), button("down", "↓", t("Move down"), () => move(items, i, i + 1), i === items.length - 1), button("remove", "×", t("Remove"), () => remove(items, i))),
     );
-  }
-
-  /** What only the owner and the speaker see. @param {KeptItem[]} items @param {KeptItem} item @param {number} i @param {string} named */
-  function privatePart(items, item, i, named) {
-    const { private: privately = "", minutes = null, questions = [] } = item;
-    const value = (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).value;
-    const summary = [t("Only for you"), privately && t("note"), minutes && t("{n} min", { n: minutes }), questions.length === 1 ? t("1 question") : questions.length > 1 && t("{n} questions", { n: questions.length })].filter(Boolean).join(" · ");
-    const question = (/** @type {import("../core/wire/schemas.d.ts").PreparedQuestion} */ { ask: about }, /** @type {number} */ n) =>
-      el("li", { key: n }, el("span", {}, wordsOf(about)), el("button", { type: "button", className: "button quiet", "aria-label": `${t("Remove")}: ${wordsOf(about)}`, onclick: () => edit(items, i, { questions: questions.filter((_, other) => other !== n) }) }, "×"));
-    return el(
-      "details",
-      { key: "private", className: "private-part" },
-      el("summary", { "aria-label": `${summary}: ${named}` }, summary),
-      el("label", { key: "private" }, el("span", {}, t("Private note, in the speaker’s window and on no other page")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: privately, oninput: (/** @type {Event} */ event) => edit(items, i, { private: value(event) }) })),
-      el("label", { key: "minutes", className: "minutes" }, el("span", {}, t("Minutes")), el("input", { type: "number", min: 1, max: 600, value: String(minutes ?? ""), oninput: (/** @type {Event} */ event) => edit(items, i, { minutes: Number(value(event)) || null }) })),
-      questions.length > 0 && el("ol", { key: "questions", className: "prepared" }, questions.map(question)),
-      questions.length < MAX_QUESTIONS && writing(items, item, i),
-    );
-  }
-
-  /** Where a question to the class is written. @param {KeptItem[]} items @param {KeptItem} item @param {number} i */
-  function writing(items, item, i) {
-    const id = idOf(item);
-    if (!forms.has(id)) {
-      /** @type {import("../ask/own-question-form.js").QuestionDraft | null} */
-      let draft = null;
-      const take = (/** @type {import("../ask/own-question-form.js").PreparedQuestion} */ question) => current.get(id)?.(question);
-      forms.set(id, createOwnQuestionForm(page, { submit: t("Add the question"), read: () => draft, keep: (kept) => (draft = kept), take }));
-    }
-    current.set(id, (question) => edit(items, i, { questions: [...(item.questions ?? []), question] }));
-    return el("details", { key: "write", className: "writing" }, el("summary", {}, t("A question to the class…")), forms.get(id));
   }
 
   return {
