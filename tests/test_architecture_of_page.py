@@ -45,6 +45,7 @@ ENTRIES = (
     "assignment.js",
     "assignments.js",
     "results.js",
+    "teach.js",
     "speaker.js",
     "zoo.js",
     "heads.js",

@@ -191,6 +191,11 @@ PAGES = {
         [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
+    "teach": Page(
+        [*FRAME, "learn/learn", "collection/collection"],
+        [*NARROW, "room/teach", "access"],
+        views=[],
+    ),
     "results": Page([*FRAME, "learn/learn"], [*NARROW, "room/results", "access"], views=[]),
     "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),

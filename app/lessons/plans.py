@@ -28,15 +28,19 @@ class PlannedLesson:
     question: str
     pitfall: str
 
-    def item(self, watch_out: str) -> dict[str, Any]:
-        """Return the lesson as an item of a collection; `watch_out` is the pitfall's heading."""
-        notes = (self.part, f"{watch_out} {self.pitfall}" if self.pitfall else "")
-        question = {"kind": "open", "link": "", "words": self.question}
+    def item(self, translated: "PlannedLesson", second: str) -> dict[str, Any]:
+        """Return the lesson as an item of a collection; its question is in two languages.
+
+        `translated` is the same lesson in the language `second`.
+        """
+        question: dict[str, Any] = {"kind": "open", "link": "", "words": self.question}
+        if translated.question != self.question:
+            question["translations"] = {second: {"words": translated.question}}
         return {
             "link": f"/learn/{self.lesson}",
             "title": "",
             "note": "",
-            "private": "\n".join(filter(None, notes)),
+            "private": "\n".join(filter(None, (self.part, self.pitfall))),
             "minutes": self.minutes,
             "questions": [{"entry": "text", "ask": question}] if self.question else [],
         }
@@ -64,21 +68,34 @@ def plans(lang: str) -> tuple[Plan, ...]:
 
 
 def _plan(title: str, minutes: int, text: str) -> Plan:
-    rows = [
-        (int(row[1]), *(_plain(cell or "") for cell in row.groups()[1:]))
-        for row in ROW.finditer(text)
-    ]
-    starts = [*(row[0] for row in rows), minutes]
+    rows = [*ROW.finditer(text)]
+    starts = [*(int(row[1]) for row in rows), minutes]
     lessons = []
-    for (_, lesson, question, pitfall), (start, end) in zip(rows, pairwise(starts), strict=True):
+    for row, (start, end) in zip(rows, pairwise(starts), strict=True):
+        lesson, question, pitfall = (_plain(cell or "") for cell in row.groups()[1:])
         if found := LESSON.match(lesson):
             name, slug, part = found.groups()
-            lessons.append(
-                PlannedLesson(slug, name, part.strip(" ，"), end - start, question, pitfall)
-            )
+            part = part.strip(" ，")
+            lessons.append(PlannedLesson(slug, name, part, end - start, question, pitfall))
     return Plan(title, minutes, tuple(lessons))
 
 
 def _plain(cell: str) -> str:
     """Return a cell without the marks of emphasis."""
     return re.sub(r"\*([^*]+)\*", r"\1", cell).strip()
+
+
+def collections_of(lang: str) -> list[dict[str, Any]]:
+    """Return the plans as collections: what `POST /api/collections` takes, with their minutes."""
+    second = "en" if lang == "zh" else "zh"
+    return [
+        {
+            "title": plan.title,
+            "minutes": plan.minutes,
+            "items": [
+                lesson.item(translated, second)
+                for lesson, translated in zip(plan.lessons, other.lessons, strict=True)
+            ],
+        }
+        for plan, other in zip(plans(lang), plans(second), strict=True)
+    ]

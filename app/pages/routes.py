@@ -6,10 +6,13 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
+from app.assets.languages import languages, negotiate
 from app.assets.templates import render
 from app.http.background import off_loop
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.services import Opened
+from app.lessons import service as lessons
+from app.lessons.plans import collections_of
 from app.rooms import service as rooms
 from app.runs.runs import Runs
 from app.settings import Settings
@@ -57,6 +60,14 @@ async def room_page(
 ) -> HTMLResponse:
     """Show what a room presents; a screen has no controls."""
     return await rooms.page(request, services, code, screen=screen)
+
+
+@router.get("/teach")
+async def teach_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show where a teacher begins: choose, prepare, present, hand out, read the results."""
+    lang = negotiate(request, languages())
+    variables = {"plans": collections_of(lang), "listed": lessons.listed(request)}
+    return render(request, services, "teach.html", more=variables)
 
 
 @router.get("/teach/results")

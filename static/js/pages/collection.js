@@ -19,6 +19,8 @@ import { createLiveFigures } from "../learn/figures.js";
 
 const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "" } = find("#learn").dataset;
 const EDIT = "edit";
+/** A link that opens a room at once. */
+const PRESENT = "present";
 
 async function start() {
   if (takeHandover(find("#learn").dataset)) return;
@@ -35,6 +37,10 @@ async function start() {
   bindLink(page);
   bindHandout(page, api);
   bindEditing(page, api);
+  if (readFragment(window) === PRESENT) {
+    writeFragment(window, "");
+    /** @type {HTMLElement | null} */ (document.querySelector("[data-present]"))?.click();
+  }
 }
 
 /** @param {import("../core/figure/types.js").PageContext} page */

@@ -43,7 +43,7 @@ async function start() {
 
   /** @param {import("../core/store/kept-collections.js").Kept} one */
   const item = ({ id, title }) =>
-    el("li", { key: id }, el("a", { key: "edit", className: "name", href: `/c/${id}?lang=${lang}#edit` }, title || id), el("span", { className: "together" }, el("a", { key: "view", className: "button quiet", href: `/c/${id}?lang=${lang}` }, t("As readers see it")), el("a", { key: "present", className: "button quiet", href: `/c/${id}?lang=${lang}&projector=1` }, t("Present"))));
+    el("li", { key: id }, el("a", { key: "edit", className: "name", href: `/c/${id}?lang=${lang}#edit` }, title || id), el("span", { className: "together" }, el("a", { key: "view", className: "button quiet", href: `/c/${id}?lang=${lang}` }, t("As readers see it")), el("a", { key: "present", className: "button quiet", href: `/c/${id}?lang=${lang}#present` }, t("Present"))));
 
   draw();
   // Collections that were deleted elsewhere are no longer listed.

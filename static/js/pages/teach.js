@@ -1,0 +1,126 @@
+/** Where a teacher begins: choose, prepare, present, hand out, read the results. */
+
+import { ownAssignments } from "../assignment/kept-assignments.js";
+import { wording } from "../core/figure/problem-wording.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { keptCollections, remember } from "../core/store/kept-collections.js";
+import { createApi } from "../core/wire/api.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { download, keep, keptDocument } from "../lib/browser.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { whileBusy } from "../lib/timing.js";
+import { spelledCode } from "../room/bar.js";
+import { forgetRoom, ownRooms } from "../room/room-storage.js";
+import { OWNED, backup, ownedThings, restored } from "../teach/owned-keys.js";
+
+const { lang = "en", catalog = "" } = find("#learn").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, find("#theme"), page.restyle);
+  bindChoosing(page, api);
+  showCollections(page);
+  showAssignments(page);
+  bindOwned(page);
+  await showRooms(page, api);
+}
+
+/** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
+function bindChoosing({ t }, api) {
+  const problem = find("#teach-problem");
+
+  /** @param {import("../core/wire/page-requests.js").Document} document @param {HTMLButtonElement} button */
+  async function create(document, button) {
+    const reply = await whileBusy(() => api.createCollection(document).catch(failure), button);
+    const failed = reply instanceof Problem ? reply : null;
+    problem.hidden = !failed;
+    problem.textContent = failed ? wording(t, failed) : "";
+    if (reply instanceof Problem) return;
+    remember({ id: reply.id, title: document.title, key: reply.edit_key });
+    window.location.assign(`/c/${reply.id}?lang=${lang}#edit`);
+  }
+
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]")))
+    button.addEventListener("click", () => {
+      const { title, items } = JSON.parse(button.dataset.plan ?? "{}");
+      void create({ title, note: "", items }, button);
+    });
+  const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const title = /** @type {HTMLInputElement} */ (find("#new-title")).value.trim();
+    if (title) void create({ title, note: "", items: [] }, /** @type {HTMLButtonElement} */ (find("button", form)));
+  });
+}
+
+/** @param {import("../core/figure/types.js").PageContext} page */
+function showCollections({ t }) {
+  const link = (/** @type {string} */ key, /** @type {string} */ href, /** @type {string} */ words, /** @type {string} */ title) => el("a", { key, className: "button quiet", href, "aria-label": `${words}: ${title}` }, words);
+  const row = (/** @type {{id: string, title: string}} */ { id, title }) =>
+    el(
+      "li",
+      { key: id },
+      el("a", { key: "name", className: "name", href: `/c/${id}?lang=${lang}` }, title || id),
+      el(
+        "span",
+        { className: "together" },
+        link("prepare", `/c/${id}?lang=${lang}#edit`, t("Prepare"), title),
+        link("present", `/c/${id}?lang=${lang}#present`, t("Present"), title),
+        link("handout", `/c/${id}/handout.html?lang=${lang}`, t("Handout"), title),
+        link("assign", `/a?of=/c/${id}&lang=${lang}`, t("Assignment"), title),
+      ),
+    );
+  const own = keptCollections();
+  render(find("#teach-collections"), own.length ? own.map(row) : el("li", { key: "none", className: "empty" }, t("Nothing yet: choose a plan above, and it appears here.")));
+}
+
+/** @param {import("../core/figure/types.js").PageContext} page */
+function showAssignments({ t }) {
+  const row = (/** @type {{id: string, title: string}} */ { id, title }) => el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("span", { className: "together" }, el("span", { className: "meta" }, t("Assignment"))));
+  render(find("#teach-assignments"), ownAssignments().map(row));
+}
+
+/** The rooms that have not ended. @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
+async function showRooms({ t }, api) {
+  const states = await Promise.all(ownRooms().map(async (room) => ({ room, counts: await api.classCounts(room).catch(failure) })));
+  for (const { room, counts } of states) if (counts instanceof Problem && counts.kind === "unknown-room") forgetRoom(room.code);
+  const open = states.filter(({ counts }) => !(counts instanceof Problem)).map(({ room }) => room);
+  const row = (/** @type {{code: string}} */ { code }) =>
+    el("li", { key: code }, el("a", { className: "name", href: `/room?lang=${lang}` }, t("Room {code}", { code: spelledCode(code) })), el("span", { className: "together" }, el("a", { className: "button quiet", href: `/teach/results?lang=${lang}#${code}` }, t("Results"))));
+  render(find("#teach-rooms"), open.length ? open.map(row) : el("li", { key: "none", className: "empty" }, t("No room is open. Present something, and students join with its code.")));
+}
+
+/** @param {import("../core/figure/types.js").PageContext} page */
+function bindOwned(page) {
+  const { t } = page;
+  const says = find("#owned-says");
+  const names = { collections: t("collections"), assignments: t("assignments"), rooms: t("rooms"), "kept-models": t("models") };
+
+  /** @param {File | undefined} file */
+  async function open(file) {
+    const done = file && restored(ownedThings(keptDocument), await file.text());
+    if (!done) return void (says.textContent = t("This is not a file that was saved here."));
+    for (const [name, entries] of Object.entries(done.things)) keep(name, JSON.stringify(entries));
+    says.textContent = t("{n} added.", { n: done.added });
+    draw();
+  }
+
+  function draw() {
+    const things = ownedThings(keptDocument);
+    const counts = Object.keys(OWNED).flatMap((name) => (things[name].length ? [`${things[name].length} ${names[/** @type {keyof typeof names} */ (name)]}`] : []));
+    render(find("#owned-counts"), counts.join(" · ") || t("Nothing yet."));
+    render(
+      find("#owned-actions"),
+      el("button", { key: "save", type: "button", className: "button", onclick: () => download(new Blob([backup(things)], { type: "application/json" }), "headlight-keys.json") }, t("Back up as one file")),
+      el("label", { key: "open", className: "button quiet" }, t("Open a backup"), el("input", { type: "file", accept: ".json,application/json", className: "hidden", onchange: (/** @type {any} */ { target }) => void open(target.files[0]) })),
+    );
+    showCollections(page);
+    showAssignments(page);
+  }
+
+  draw();
+}
+
+void start();
