@@ -12,13 +12,14 @@ PATHS = {
     "/learn": "Lessons",
     "/learn/order": None,
     "/lab": "By hand",
+    "/teach": "Teach",
     "/zoo": "Zoo",
     "/heads/en-zh": "Heads",
     "/heads/en-zh/encoder.1.self/1": None,
     "/train": "Train",
     "/room": "Join a room",
 }
-NAMES = {"Workspace", "Lessons", "By hand", "Zoo", "Heads", "Train", "Join a room", "API"}
+NAMES = {"Workspace", "Lessons", "By hand", "Teach", "Zoo", "Heads", "Train", "Join a room", "API"}
 # What is seen of the header, without the buttons that only some pages have.
 ITEMS = """() => [...document.querySelectorAll(".top nav > *, .top .brand")]
     .filter((item) => item.checkVisibility() && !item.matches("#share, .export"))
@@ -35,7 +36,7 @@ def test_every_header_has_the_same_items_in_the_same_order(
         items.add(tuple(new_page.evaluate(ITEMS)))
     assert len(items) == 1, items
     (names,) = items
-    assert names[:3] == ("Headlight", "Lessons", "By hand")
+    assert names[:4] == ("Headlight", "Lessons", "By hand", "Teach")
     assert names[-2:] == ("中文", "More")
 
 

@@ -96,7 +96,7 @@ async function showRooms({ t }, api) {
 function bindOwned(page) {
   const { t } = page;
   const says = find("#owned-says");
-  const names = { collections: t("collections"), assignments: t("assignments"), rooms: t("rooms"), "kept-models": t("models") };
+  const names = { collections: t("Collections"), assignments: t("Assignments"), rooms: t("Rooms"), "kept-models": t("Kept models") };
 
   /** @param {File | undefined} file */
   async function open(file) {
@@ -109,7 +109,7 @@ function bindOwned(page) {
 
   function draw() {
     const things = ownedThings(keptDocument);
-    const counts = Object.keys(OWNED).flatMap((name) => (things[name].length ? [`${things[name].length} ${names[/** @type {keyof typeof names} */ (name)]}`] : []));
+    const counts = Object.keys(OWNED).flatMap((name) => (things[name].length ? [`${names[/** @type {keyof typeof names} */ (name)]}: ${things[name].length}`] : []));
     render(find("#owned-counts"), counts.join(" · ") || t("Nothing yet."));
     render(
       find("#owned-actions"),
