@@ -129,7 +129,11 @@ def test_a_change_is_run_in_the_page(opened: Opened, served: EncoderDecoder) -> 
     made = [Intervention("encoder.1.self", "zero", head=3)]
     expected = served.trace(SENTENCE, interventions=made)["decoder.2.cross.weights"]
     np.testing.assert_allclose(opened.weights(), np.asarray(expected)[0], atol=1e-4)
-    expect(opened.page.locator("#changes")).to_be_visible()
+    expect(opened.page.locator("#changes .change-chip")).to_have_count(1)
+    expect(opened.page.locator(".head-search button:visible")).to_have_count(0)
+    opened.page.locator("#view canvas").first.click()
+    expect(opened.page.locator("#switch-head")).to_be_visible()
+    expect(opened.page.locator("#switch-more")).to_be_hidden()
     opened.assert_quiet()
 
 

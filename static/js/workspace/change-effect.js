@@ -22,7 +22,6 @@ import { times, two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { strongest, sweeper } from "../views/whatif/head-sweep.js";
 import { sweepRequest } from "../views/whatif/sweep-grids.js";
-import { view } from "../views/index.js";
 
 /** @import { ChangeEffect, Replacement } from "../core/compute/change-effect.js" */
 /** @import { Page } from "../core/store/store.js" */
@@ -251,7 +250,7 @@ function createHeadSearch(services) {
   function show(runs) {
     pair = runs;
     const { share, live, model } = store.get();
-    const isOffered = runs?.before.output.tokens.length && model && (!share || live) && figure.offer().includes(view("whatif"));
+    const isOffered = runs?.before.output.tokens.length && model && (!share || live) && figure.offer().some(({ id }) => id === "whatif");
     if (!isOffered) return render(element, []);
     const { key, sweep, problem, running } = run.state();
     if (key !== JSON.stringify(body(runs))) {

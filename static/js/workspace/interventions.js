@@ -138,7 +138,7 @@ export function bindChangeButtons(context) {
 
   function show() {
     group.hidden = fixed();
-    find("#switch-more").hidden = !context.figure.offer().includes(view("whatif"));
+    find("#switch-more").hidden = !context.figure.offer().some(({ id }) => id === "whatif");
     const possible = meant(context);
     for (const { which: part, button } of buttons) {
       const change = possible[part];
