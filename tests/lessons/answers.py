@@ -15,7 +15,7 @@ from model.trace.attentions import AttentionInfo
 from model.trace.tensor_tap import HEAD
 from tests.lessons.conftest import Models
 
-SELECT = ["*.weights", "*.mask", "decoder.probabilities", "decoder.candidates"]
+SELECT = ["source.embedding", "*.weights", "*.mask", "decoder.probabilities", "decoder.candidates"]
 OUTPUTS = {True: "same", False: "changes"}
 
 
@@ -36,6 +36,9 @@ def answer(block: PredictBlock, models: Models) -> str:
             return str(1 + int(np.argmax(weights(block.link, models)[:, row, state.key or 0])))
         case "number":
             return _number(weights(block.link, models)[state.head or 0, row, state.key or 0])
+        case "nearest":
+            best = int(np.argmax(likenesses(block.link, models)))
+            return trace.texts["source"][best].text.strip()
     text = _attention(state, models).key
     best = int(np.argmax(weights(block.link, models)[state.head or 0, row]))
     return trace.texts[text][best].text.strip()
@@ -53,6 +56,16 @@ def weights(link: Link, models: Models) -> NDArray[np.float64]:
     """Return the weights at a link's place (head, query, key)."""
     place = _attention(looking(link), models).place
     return np.asarray(seen(link, models).tensors[f"{place}.weights"].value, dtype=float)
+
+
+def likenesses(link: Link, models: Models) -> NDArray[np.float64]:
+    """Return the cosine of the embedding of a link's token with those of all words; -1: itself."""
+    trace, row = seen(link, models), looking(link).query or 0
+    rows = np.asarray(trace["source.embedding"].value, dtype=np.float64)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    tokens = trace.texts["source"]
+    other = [not token.special and token.id != tokens[row].id for token in tokens]
+    return np.where(other, unit @ unit[row], -1)
 
 
 def written(link: Link, models: Models) -> tuple[str, str]:

@@ -51,6 +51,31 @@ def off(place: str, head: int) -> Intervention:
     return Intervention(at=place, head=head, do="zero")
 
 
+def text_to_vectors(models: Models) -> Facts:
+    info = models(None).info
+
+    def cosine(source: str, first: str, second: str) -> str:
+        trace = models(None).trace(source, select=["source.embedding"])
+        words = [token.text.strip() for token in trace.texts["source"]]
+        rows = np.asarray(trace["source.embedding"].value, dtype=float)
+        a, b = (rows[words.index(word)] for word in (first, second))
+        return two(float(a @ b / np.sqrt((a @ a) * (b @ b))))
+
+    cat = models(None).trace("The unhappy cat is tired.", select=[]).texts["source"]
+    dogs = models(None).trace("The old dog and the young dog are tired.", select=["*.embedding"])
+    first, second = (i for i, token in enumerate(dogs.texts["source"]) if token.text == " dog")
+    rows = np.asarray(dogs["source.embedding"].value)
+    assert np.array_equal(rows[first], rows[second])
+    return {
+        "vocabulary": f"{info.vocabulary:,}",
+        "count": str(len(cat)),
+        "cat": next(str(token.id) for token in cat if token.text == " cat"),
+        "features": str(info.d_model),
+        "tea_coffee": cosine("My sister drinks tea on Monday, and I buy coffee.", "tea", "coffee"),
+        "good_bad": cosine("He is a good boy, and she is a bad girl.", "good", "bad"),
+    }
+
+
 def far_words(models: Models) -> Facts:
     return {
         "sort_window": right("sort-window", 12),
@@ -242,6 +267,7 @@ def explanation(models: Models) -> Facts:
 
 
 FACTS: Mapping[str, Callable[[Models], Facts]] = {
+    "text-to-vectors": text_to_vectors,
     "far-words": far_words,
     "what-a-head-does": what_a_head_does,
     "scores": scores,

@@ -19,7 +19,7 @@ from model.lab.compute import compute
 from model.live_training.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
 from model.zoo.training import read_recipes
-from tests.lessons.answers import seen, weights, written
+from tests.lessons.answers import likenesses, seen, weights, written
 from tests.lessons.conftest import Models
 from tests.lessons.reading import LANGS, NAMES, PAGES, html, prose
 
@@ -154,6 +154,8 @@ def test_every_question_has_one_answer(block: PredictBlock, models: Models) -> N
         chances = weights(block.link, models)[looking(block.link).head or 0, row]
     elif block.kind == "head":
         chances = weights(block.link, models)[:, row, looking(block.link).key or 0]
+    elif block.kind == "nearest":
+        chances = likenesses(block.link, models)
     elif block.kind == "next":
         chances = seen(block.link, models).tensors["decoder.probabilities"].value[row]
     else:

@@ -73,6 +73,10 @@ def masks(lesson: Lesson) -> list[str]:
     return ["10", "12"]
 
 
+def text_to_vectors(lesson: Lesson) -> list[str]:
+    return [f"{np.sqrt(256):.0f}", "37,000"]  # the last: the paper's vocabulary
+
+
 def far_words(lesson: Lesson) -> list[str]:
     n, d, kernel, window = 50, 512, 3, 8
     costs = (n * n * d, n * d * d, kernel * n * d * d, window * n * d)
@@ -141,6 +145,7 @@ def explanation(lesson: Lesson) -> list[str]:
 
 
 STATED: Mapping[str, Stated] = {
+    "text-to-vectors": text_to_vectors,
     "far-words": far_words,
     "encoder-decoder": encoder_decoder,
     "block": block,

@@ -10,6 +10,7 @@ import { preset } from "../lab/presets.js";
 import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
+import { sum, times } from "../lib/vectors.js";
 import { OWN_KINDS } from "./own-questions.js";
 
 /** @import { Inquiry } from "./question.js" */
@@ -316,8 +317,48 @@ const wholeRow = {
   reveal: async (inquiry) => ({ numbers: await (byHand(inquiry.question) ? labRow(inquiry) : weightsAt(inquiry)), says: [] }),
 };
 
+// Which token has the embedding that is most like that of this one? One choice for each other token.
+
+/** @param {Inquiry} inquiry */
+async function embeddingsAt({ run, model, state }) {
+  const text = typedText(await model());
+  const trace = await run(() => [`${text}.embedding`]);
+  const [from] = languages(trace.direction);
+  return { names: labels(trace.tokens[text], from).map(quoted), tokens: trace.tokens[text], rows: plane(trace.tensors[`${text}.embedding`]), query: state.query ?? 0 };
+}
+
+/** @type {import("./question.js").Kind} */
+const nearestToken = {
+  name: (t) => t("Which token is most like it?"),
+  fits: ({ view, options, query }) => view === "positions" && options.part === "tokens" && query !== null,
+  entry: () => "choice",
+  async words(inquiry) {
+    const { names, query } = await embeddingsAt(inquiry);
+    return inquiry.phrase(inquiry.t("Which token of the sentence has the embedding that is most like that of {query}?"), { query: names[query] });
+  },
+  async choices(inquiry) {
+    const { names, tokens, query } = await embeddingsAt(inquiry);
+    return names.flatMap((label, i) => (tokens[i].special || tokens[i].id === tokens[query].id ? [] : [{ id: String(i), label }]));
+  },
+  async reveal(inquiry) {
+    const { names, tokens, rows, query } = await embeddingsAt(inquiry);
+    const cosines = tokens.map((token, i) => (token.special || token.id === tokens[query].id ? -1 : cosine(row(rows, query), row(rows, i))));
+    const right = largest(cosines);
+    const best = Number(right[0]);
+    const words = { query: names[query], near: names[best], cosine: two(cosines[best]) };
+    const shares = Object.fromEntries(cosines.flatMap((value, i) => (value > -1 ? [[String(i), Math.max(0, value)]] : [])));
+    return { right, shares, says: inquiry.phrase(inquiry.t("The embedding of {near} is most like that of {query}: their cosine is {cosine}."), words) };
+  },
+};
+
+/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+function cosine(a, b) {
+  const dot = (/** @type {ArrayLike<number>} */ x, /** @type {ArrayLike<number>} */ y) => sum(times(x, y));
+  return dot(a, b) / (Math.sqrt(dot(a, a) * dot(b, b)) || 1);
+}
+
 /** @type {Record<string, import("./question.js").Kind>} */
-export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber };
+export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber, nearest: nearestToken };
 
 /**
  * The kinds that can be asked about what a link shows, for a menu.

@@ -1,6 +1,6 @@
 /**
  * How the model knows where a token is: the encoding as waves, the similarity of positions, moving
- * as a rotation, and attention without positions.
+ * as a rotation, attention without positions, and what a position is added to.
  */
 
 import { Problem } from "../../core/wire/problem.js";
@@ -13,6 +13,7 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { createLikeness, createWaves } from "./encoding-panels.js";
 import * as shuffled from "./reordering.js";
 import * as relative from "./offsets.js";
+import * as vectors from "./token-vectors.js";
 import { kindOf, positionSentence } from "../../core/compute/positions.js";
 import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
@@ -36,7 +37,7 @@ import { createTurn } from "./rotation.js";
  * Parts that show attention of a run, not only a table.
  * @type {Record<string, Pick<typeof shuffled, "needs" | "questions">>}
  */
-const RUNS = { shuffle: shuffled, offsets: relative };
+const RUNS = { shuffle: shuffled, offsets: relative, tokens: vectors };
 
 /** Larger than any table; the server sets the limit. */
 const MOST = 9_999_999;
@@ -54,7 +55,7 @@ export const positions = {
   capabilities: ["positions"],
   frame: { rail: "none", inspector: false, caption: false, legend: "signed", tells: true },
   options: {
-    part: choiceOption("waves", "likeness", "turn", "offsets", "shuffle"),
+    part: choiceOption("waves", "likeness", "turn", "offsets", "shuffle", "tokens"),
     length: integerOption(0, MOST),
     width: integerOption(0, MOST),
     dims: listOption(),
@@ -158,11 +159,11 @@ function mount(context, root) {
 
 /** The parts for each kind of positions, the default first. @type {Record<string, string[]>} */
 const PARTS = {
-  sinusoidal: ["waves", "likeness", "turn", "shuffle"],
-  learned: ["waves", "likeness", "shuffle"],
-  rotary: ["waves", "shuffle"],
-  relative: ["offsets", "shuffle"],
-  none: ["shuffle"],
+  sinusoidal: ["waves", "likeness", "turn", "shuffle", "tokens"],
+  learned: ["waves", "likeness", "shuffle", "tokens"],
+  rotary: ["waves", "shuffle", "tokens"],
+  relative: ["offsets", "shuffle", "tokens"],
+  none: ["shuffle", "tokens"],
 };
 
 /**
@@ -185,13 +186,14 @@ function named({ store, t }) {
     turn: t("rotation"),
     offsets: t("offsets"),
     shuffle: t("shuffled words"),
+    tokens: t("tokens and vectors"),
   };
   return Object.fromEntries(PARTS[base].map((part) => [part, names[part]]));
 }
 
 /** @param {string} part */
 const make = (part) =>
-  ({ waves: createWaves, likeness: createLikeness, turn: createTurn, offsets: relative.createOffsets, shuffle: shuffled.createShuffle })[part] ??
+  ({ waves: createWaves, likeness: createLikeness, turn: createTurn, offsets: relative.createOffsets, shuffle: shuffled.createShuffle, tokens: vectors.createTokenVectors })[part] ??
   createWaves;
 
 /**
