@@ -1,7 +1,7 @@
 """What lessons quote from models, by the names in their text: lessons/numbers.toml."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import exp, log
 from statistics import fmean
 from typing import Any
@@ -22,6 +22,7 @@ BOOK = "She bought a blue book yesterday."
 ANIMAL = "The animal did not cross the street because it was too tired."
 BUS = "He goes to school by bus every day."
 SISTER = "I like cats but my sister likes dogs."
+TEA = "My sister drinks tea on Monday, and I buy coffee."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
 SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
 
@@ -51,6 +52,11 @@ def off(place: str, head: int) -> Intervention:
     return Intervention(at=place, head=head, do="zero")
 
 
+def _cells(texts: Iterable[str]) -> str:
+    """Return texts as the cells of a row of a table in Markdown."""
+    return " | ".join(text.replace("-", "−") for text in texts)
+
+
 def text_to_vectors(models: Models) -> Facts:
     info = models(None).info
 
@@ -62,16 +68,35 @@ def text_to_vectors(models: Models) -> Facts:
         return two(float(a @ b / np.sqrt((a @ a) * (b @ b))))
 
     cat = models(None).trace("The unhappy cat is tired.", select=[]).texts["source"]
-    dogs = models(None).trace("The old dog and the young dog are tired.", select=["*.embedding"])
+    dogs = models(None).trace(
+        "The old dog and the young dog are tired.", select=["source.embedding", "source.position"]
+    )
     first, second = (i for i, token in enumerate(dogs.texts["source"]) if token.text == " dog")
-    rows = np.asarray(dogs["source.embedding"].value)
+    rows, places = (np.asarray(dogs[f"source.{part}"].value) for part in ("embedding", "position"))
     assert np.array_equal(rows[first], rows[second])
+    tea = models(None).trace(TEA, select=["inside.nearest.*"])
+    words = [token.text.strip() for token in tea.texts["source"]]
+
+    def near(word: str) -> str:
+        row = words.index(word)
+        ids, cosines = (tea[f"inside.nearest.{name}"].value for name in ("candidates", "cosines"))
+        pairs = zip(ids[row, :3].tolist(), cosines[row, :3].tolist(), strict=True)
+        return " · ".join(f"{tea.pieces[id_].text.strip()} {two(value)}" for id_, value in pairs)
+
     return {
         "vocabulary": f"{info.vocabulary:,}",
         "count": str(len(cat)),
         "cat": next(str(token.id) for token in cat if token.text == " cat"),
         "features": str(info.d_model),
-        "tea_coffee": cosine("My sister drinks tea on Monday, and I buy coffee.", "tea", "coffee"),
+        "tokens": _cells(token.text.strip() for token in cat),
+        "ids": _cells(str(token.id) for token in cat),
+        "near_drinks": near("drinks"),
+        "near_tea": near("tea"),
+        "near_monday": near("Monday"),
+        "dog": _cells(map(two, rows[first, :6])),
+        "first": _cells(map(two, places[first, :6])),
+        "second": _cells(map(two, places[second, :6])),
+        "tea_coffee": cosine(TEA, "tea", "coffee"),
         "good_bad": cosine("He is a good boy, and she is a bad girl.", "good", "bad"),
     }
 
