@@ -166,3 +166,30 @@ def test_another_order_is_another_link(workspace: Workspace) -> None:
     workspace.page.goto(f"{workspace.url}/?view=positions&part=shuffle&source=Hello!&target=好")
     expect(workspace.find(".shuffle .note")).to_contain_text("no two words")
     expect(workspace.page.locator(".shuffle button", has_text="Shuffle again")).to_be_disabled()
+
+
+def test_tokens_with_their_nearest_rows_and_the_sum_with_the_position(workspace: Workspace) -> None:
+    sentence = "I drink tea, not coffee."
+    workspace.open(source=sentence, view="positions", part="tokens", block="encoder", query=3)
+    [drawn] = settle(workspace, 1)
+    names = [f"source.{part}" for part in ("embedding", "position", "input")]
+    trace = api.trace(workspace.url, "inside.nearest.*", *names, source=sentence)
+    tensors = api.arrays(trace)
+    parts = [tensors[name][3] for name in names]
+    np.testing.assert_allclose(drawn, parts, atol=1e-5)
+    np.testing.assert_allclose(parts[0] + parts[1], parts[2], atol=1e-5)
+    tokens = trace["tokens"]["source"]
+    rows = workspace.find(".nearest tbody tr")
+    expect(rows).to_have_count(len(tokens))
+    for i, token in enumerate(tokens):
+        near = trace["pieces"][str(int(tensors["inside.nearest.candidates"][i, 0]))]["text"]
+        cosine = f"{tensors['inside.nearest.cosines'][i, 0]:.2f}"
+        expect(rows.nth(i)).to_contain_text(str(token["id"]))
+        expect(rows.nth(i).locator("td").nth(1)).to_contain_text(near.strip())
+        expect(rows.nth(i).locator(".cosine").first).to_have_text(cosine)
+    expect(workspace.find(".finding")).to_contain_text("tea is row")
+    expect(workspace.find(".finding")).to_contain_text("coffee")
+    rows.nth(2).get_by_role("button").click()
+    expect(rows.nth(2)).to_have_attribute("data-selected", "")
+    expect(workspace.find(".finding")).to_contain_text("drink is row")
+    assert "query=2" in workspace.page.url
