@@ -78,6 +78,7 @@ export function createTokenVectors(context) {
   });
   const reached = createKeyCell(context, light);
   const caption = h("p", {});
+  let drawnToken = -1;
   const element = h(
     "div",
     { className: "stacked token-vectors" },
@@ -130,6 +131,7 @@ export function createTokenVectors(context) {
     if (!trace) return;
     drawTable(trace);
     const index = selectedToken(page);
+    drawnToken = index;
     const vectors = vectorNames(page).map((name) => [...row(plane(trace.tensors[name]), index)]);
     const reach = largest(vectors.flat()) || 1;
     const { width, wide } = context.room();
@@ -151,6 +153,7 @@ export function createTokenVectors(context) {
   }
 
   function light() {
+    if (ready() && selectedToken(store.get()) !== drawnToken) draw();
     strips.mark({ row: null, col: reached.cell()?.col ?? null });
   }
 

@@ -146,7 +146,7 @@ function mount(context, root) {
 
   return {
     draw,
-    light: () => part?.light(),
+    light: () => (part?.light(), tell()),
     destroy: () => (part?.destroy(), root.replaceChildren()),
     picture: () => part?.picture() ?? null,
     numbers() {
