@@ -109,8 +109,17 @@ def far_words(models: Models) -> Facts:
     }
 
 
+def supervised(models: Models) -> int:
+    """Return the step from which on heads were supervised: the first of two, like the second."""
+    writing, reading = models(None).info.taught
+    assert (writing.layer, writing.head, writing.rows) == (2, 0, "writes")
+    assert (reading.layer, reading.head, reading.rows) == (0, 1, "reads")
+    assert writing.since == reading.since
+    return writing.since or 0
+
+
 def what_a_head_does(models: Models) -> Facts:
-    return {"output": translation(models)}
+    return {"output": translation(models), "since": f"{supervised(models):,}"}
 
 
 def scores(models: Models) -> Facts:
@@ -128,7 +137,11 @@ def many_heads(models: Models) -> Facts:
     before, like_this = translation(models), without["encoder.2.self", 1]
     changed = [text for text in without.values() if text != before]
     heads = info.heads["encoder"]
+    cat = models(None).trace("She has a black cat.", select=["encoder.2.self.weights"])
+    words = [token.text.strip() for token in cat.texts["source"]]
+    row = cat["encoder.2.self.weights"].value[:, words.index("cat"), words.index("black")]
     return {
+        "black_heads": _cells(map(two, row.tolist())),
         "features": str(info.d_model),
         "heads": str(heads),
         "channels": str(info.d_model // heads),
@@ -172,6 +185,7 @@ def encoder_decoder(models: Models) -> Facts:
     ]
     whole = models(None).trace(BOOK, select=[]).output
     assert whole.tokens[10].text == "书"
+    masked = models(None).trace(BOOK, select=["decoder.1.self.mask"])["decoder.1.self.mask"].value
     return {
         "output": whole.text,
         "layers": str(info.layers["decoder"]),
@@ -179,6 +193,7 @@ def encoder_decoder(models: Models) -> Facts:
         "all_heads": str(sum(one.heads for one in info.attentions)),
         "attentions": str(len(info.attentions)),
         "steps": str(len(whole.tokens)),
+        "open": str(int(masked[5].sum())),
         "without_book": translation(models, *cut),
     }
 
@@ -268,6 +283,8 @@ def training(models: Models) -> Facts:
         "says": f"{steps[example.texts.index(final)]:,}",
         "final": final,
         "all_steps": f"{steps[-1]:,}",
+        "since": f"{supervised(models):,}",
+        "all_heads": str(sum(one.heads for one in models(None).info.attentions)),
         "sort": right("sort", 12),
         "sort_no_warm_up": right("sort-no-warm-up", 12),
         "sort_pre_norm": right("sort-pre-norm-no-warm-up", 12),

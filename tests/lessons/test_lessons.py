@@ -212,7 +212,7 @@ def test_both_languages_try_the_same_figures(lesson: Lesson) -> None:
     assert tried[0] == tried[1]
 
 
-def test_every_kind_of_question_is_asked_more_than_once() -> None:
+def test_every_kind_of_question_is_asked() -> None:
     kinds = Counter(
         block.kind
         for lesson in lessons()
@@ -220,7 +220,6 @@ def test_every_kind_of_question_is_asked_more_than_once() -> None:
         if isinstance(block, PredictBlock)
     )
     assert set(kinds) == set(KINDS)
-    assert min(kinds.values()) >= 2, kinds
 
 
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
