@@ -36,7 +36,13 @@ WALK = """() => {
   }
   return found;
 }"""
-WITHOUT = {"far-words", "what-a-head-does", "encoder-decoder", "explanation"}  # formulas
+WITHOUT = {  # formulas
+    "text-to-vectors",
+    "far-words",
+    "what-a-head-does",
+    "encoder-decoder",
+    "explanation",
+}
 # Formulas that are wider than their column, or are in one that scrolls.
 TOO_WIDE = """() => [...document.querySelectorAll("#lesson math")].filter((math) => {
   const column = math.parentElement.closest("p, div, li, td, dd, figcaption");
