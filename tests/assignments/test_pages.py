@@ -4,6 +4,7 @@ import re
 
 import httpx
 
+from app.lessons.library import lessons
 from app.lessons.markdown import plain
 from app.store.documents import ID_LENGTH
 from tests.assignments.assigning import made
