@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { changeEffect, isUnaffected } from "../../static/js/core/compute/change-effect.js";
+import { alikeHeads, changeEffect, isUnaffected } from "../../static/js/core/compute/change-effect.js";
 import { token } from "../js/trace.js";
 
 /**
@@ -67,4 +67,11 @@ test("an end that does not come is said, and is no word", () => {
 
 test("nothing is said of models that write nothing", () => {
   assert.equal(changeEffect(wrote([]), wrote([])), null);
+});
+
+test("heads are alike where most of their weight is on the same keys, whatever is masked", () => {
+  const matrix = (/** @type {number[][]} */ rows) => ({ rows: rows.length, cols: rows[0].length, values: Float32Array.from(rows.flat()) });
+  const off = matrix([[1, NaN], [0.5, 0.5]]);
+  const matrices = [null, matrix([[1, NaN], [0.4, 0.6]]), matrix([[1, NaN], [0.5, 0.5]]), matrix([[0, NaN], [0.5, 0.5]])];
+  assert.deepEqual(alikeHeads(off, matrices), [2, 1]);
 });

@@ -172,6 +172,9 @@ test("a cell that is picked in a run is of that run, which is shown then", () =>
   assert.deepEqual([store.get().link.query, runKind(store.get().link)], [0, "trained"]);
   storeOf(store, () => "changed").go({ query: null, key: null });
   assert.deepEqual([store.get().link.query, runKind(store.get().link)], [null, "trained"], "to unpin shows nothing else");
+  store.choose({ as: "changed" });
+  storeOf(store, () => "trained", () => null).go({ query: 0, key: null }, "pinned");
+  assert.deepEqual([store.get().link.query, runKind(store.get().link)], [0, "changed"], "a figure of what the change removed chooses no run");
 });
 
 test("a pin and the pointer are in both runs where both have the token", () => {

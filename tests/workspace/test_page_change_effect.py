@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -54,6 +55,10 @@ def test_a_head_that_is_off_is_one_figure_of_what_is_gone(workspace: Workspace) 
     workspace.settled()
     (chart,) = workspace.charts()
     assert (chart.values == trained).all()
+    # A cell of it is pinned, and the changed run stays.
+    workspace.page.mouse.click(*workspace.cell(1, 1))
+    expect(workspace.find(".runs.removed h3")).to_contain_text("Removed by the change")
+    assert "as" not in workspace.link
     expect(workspace.find(".change-effect")).to_contain_text("stays the same; it became")
 
 
@@ -83,3 +88,17 @@ def test_the_head_of_the_tour_is_needed(
     workspace.settled()
     assert re.sub(r"\D", "", at) == workspace.link["layer"]
     assert str(head) == workspace.link["head"]
+
+
+def test_heads_that_may_stand_in_for_one_that_is_off_are_named(workspace: Workspace) -> None:
+    name, layer, head = "decoder.2.cross.weights", 2, 2
+    (weights,) = api.tensors(workspace.url, name, source=SOURCE).values()
+    shared = np.minimum(weights, weights[head]).sum(axis=-1).mean(axis=-1)
+    alike = [other for other in np.flatnonzero(shared >= 0.7) if other != head]
+    assert len(alike) == 2
+    off = {"at": f"decoder.{layer}.cross", "head": head, "do": "zero"}
+    workspace.load(
+        source=SOURCE, view="attention", block="cross", layer=layer, head=head, interventions=[off]
+    )
+    said = " and ".join(str(other + 1) for other in alike)
+    expect(workspace.find(".change-effect")).to_contain_text(f"layer 3, heads {said}.")

@@ -3,15 +3,15 @@
  * request, the head that matters most here.
  */
 
-import { changeEffect, isUnaffected } from "../core/compute/change-effect.js";
+import { alikeHeads, changeEffect, isUnaffected } from "../core/compute/change-effect.js";
 import { predictionAt } from "../core/compute/predictions.js";
 import { quoted } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { isChanged } from "../core/store/interventions.js";
+import { changes, isChanged } from "../core/store/interventions.js";
 import { placeOfChange } from "../core/store/model-part-names.js";
 import { runKind, withOtherRun } from "../core/store/trained-and-changed.js";
 import { answer, ownRun, runQuestion } from "../core/store/view-requests.js";
-import { attention, blockAt, crossBlock, place, placeOf, predictingBlock, typedText } from "../core/wire/attentions.js";
+import { attention, blockAt, crossBlock, extent, place, placeOf, predictingBlock, typedText } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { Problem } from "../core/wire/problem.js";
 import { counted, outputKind, rowOf } from "../core/wire/reply.js";
@@ -38,6 +38,8 @@ const LISTED = 3;
 const HALF = -Math.LN2;
 /** Below this many nats, a head is not said to matter: its effect prints as 0.00. */
 const NOTHING = 0.005;
+/** Below this many nats, heads that may stand in for the one that is off are named. */
+const LITTLE = 0.25;
 
 /** @param {Page} page @returns {RunPair | null}  null: not known yet, or one of them failed */
 function bothRuns(page) {
@@ -128,13 +130,36 @@ function effectSentence(services, runs) {
   const next = nextToken(services, runs);
   if (next) return next;
   const end = effect.unfinished ? [" ", t("It does not come to an end any more.")] : [];
-  if (isUnaffected(effect)) return [t("Nothing changes: what the model writes is the same, and as likely as before.")];
+  if (isUnaffected(effect)) return [t("Nothing changes: what the model writes is the same, and as likely as before."), ...alikeSentence(services, runs)];
   if (effect.replaced.length) return [...replacedSentence(services, runs, effect, subjectName), ...end];
   if (effect.nats === null) return [subjectName, ...end];
   const likelySentence = page.link.target !== null
     ? phrase(t("{what} became {likely}."), { what: subjectName, likely: el("b", {}, likelihood(t, effect.nats)) })
     : phrase(t("{what} stays the same; it became {likely}."), { what: subjectName, likely: el("b", {}, likelihood(t, effect.nats)) });
-  return [...likelySentence, ...stepSentence(services, runs, effect), ...end];
+  const alike = Math.abs(effect.nats) < LITTLE ? alikeSentence(services, runs) : [];
+  return [...likelySentence, ...stepSentence(services, runs, effect), ...alike, ...end];
+}
+
+/**
+ * If one head was switched off: the heads of its layer that look at the same, as far as the page has their weights.
+ * @param {PageServices} services
+ * @param {RunPair} runs
+ * @returns {Child[]}
+ */
+function alikeSentence({ store, t }, { before }) {
+  const { link, model } = store.get();
+  const [change, ...furtherChanges] = changes(link);
+  const address = String(change?.at);
+  const location = placeOf(model, address);
+  if (furtherChanges.length || !location || change?.do !== "zero" || typeof change.head !== "number" || change.rows) return [];
+  const ofHead = (/** @type {number} */ head) => attention(model, before, { ...location, head });
+  const matrix = ofHead(change.head);
+  if (!matrix) return [];
+  const matrices = Array.from({ length: extent(model, location.block).heads }, (_, head) => (head === change.head ? null : ofHead(head)));
+  const heads = alikeHeads(matrix, matrices).slice(0, LISTED).sort((a, b) => a - b);
+  if (!heads.length) return [];
+  const headsOfPlace = heads.length === 1 ? { head: heads[0] } : { heads };
+  return [" ", t("Other heads look at nearly the same: {heads}.", { heads: placeOfChange({ at: address, do: "zero", ...headsOfPlace }, t, model) })];
 }
 
 /**

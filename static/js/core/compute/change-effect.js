@@ -7,7 +7,7 @@ import { logprob } from "../wire/reply.js";
 import { align } from "./token-diff.js";
 
 /** @import { Pair } from "./token-diff.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Matrix, Trace } from "../wire/wire.js" */
 /** @typedef {Trace["output"]} Output */
 /** @typedef {{before: number[], after: number[]}} Replacement  indices of the tokens of both outputs; none: added, or lost */
 /**
@@ -41,6 +41,27 @@ export function changeEffect(before, after, sourceOf = null) {
 /** Whether the changes made no difference that would be seen in two decimals. @param {ChangeEffect} effect */
 export const isUnaffected = ({ replaced, nats, step, unfinished }) =>
   !replaced.length && !unfinished && nats !== null && Math.abs(nats) < UNSEEN_CHANGE && step === null;
+
+/** From this share of their weights on the same keys, two heads are said to look at the same. */
+const ALIKE = 0.7;
+
+/**
+ * The heads whose weights lie on the same keys as those of another head.
+ * @param {Matrix} reference  of the head
+ * @param {(Matrix | null)[]} matrices  of the same layer, by head; null: not known, or the head itself
+ * @returns {number[]}  those that share most first
+ */
+export function alikeHeads(reference, matrices) {
+  const shares = matrices.map((matrix, head) => ({ head, share: matrix ? sharedWeight(reference, matrix) : 0 }));
+  return shares.filter(({ share }) => share >= ALIKE).sort((a, b) => b.share - a.share).map(({ head }) => head);
+}
+
+/** How much of the weight of two heads is on the same keys, as a mean over the rows. @param {Matrix} a @param {Matrix} b */
+function sharedWeight(a, b) {
+  let shared = 0;
+  for (let i = 0; i < a.values.length; i++) shared += Math.min(a.values[i], b.values[i]) || 0; // masked: NaN
+  return shared / a.rows;
+}
 
 /** @param {Output} output */
 const names = ({ tokens }) => tokens.map(({ id, text }) => `${id} ${text}`);

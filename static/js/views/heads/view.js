@@ -295,9 +295,9 @@ function caption({ t }, headData, visibleCount) {
  * @returns {{pattern: string, count: number} | null}  null: no two heads do the same
  */
 function mostCommon({ layers, summary }) {
-  const found = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat().filter((pattern) => pattern !== "mixed" && pattern !== "none");
-  const [most] = PATTERNS.map((pattern) => ({ pattern, count: found.filter((slug) => slug === pattern).length })).sort((a, b) => b.count - a.count);
-  return most.count > 1 ? most : null;
+  const namedPatterns = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat().filter((pattern) => pattern !== "mixed" && pattern !== "none");
+  const [commonest] = PATTERNS.map((pattern) => ({ pattern, count: namedPatterns.filter((slug) => slug === pattern).length })).sort((a, b) => b.count - a.count);
+  return commonest.count > 1 ? commonest : null;
 }
 
 /** Of a long text: its tokens, and how many a side of a cell is. @param {HeadData} seen */
