@@ -37,10 +37,17 @@ def test_a_held_class_sees_a_row_only_when_its_question_is_revealed(
         expect(teacher.locator(".room-actions .crowd")).to_have_text("2 answered")
         assert "query=1" not in presented()["link"]
         expect(teacher.locator(".private-spread")).to_have_count(0)  # it may be on the wall
+        wall = teacher.context.new_page()
+        wall.goto(f"{live_server.url}/room/{code}?screen=1")
+        expect(wall.locator(".room-question .crowd")).to_have_text("2 answered")
+        expect(wall.locator(".room-bar")).to_contain_text("/room with the code")
+        size = wall.locator(".room-question .asks").evaluate("it => getComputedStyle(it).fontSize")
+        assert float(size.removesuffix("px")) >= 32
         teacher.click("text=Votes, only here")
         expect(teacher.locator(".private-spread tr")).to_have_count(2)
         expect(teacher.locator(".counsel")).to_contain_text("right")
-        expect(phone.locator(".private-spread")).to_have_count(0)
+        for page in (phone, wall):
+            expect(page.locator(".private-spread")).to_have_count(0)
         teacher.click(".room-actions >> text=Reveal")
         expect(phone.locator(".class-answers")).to_contain_text("2 answered")
         expect(teacher.locator(".room-bar")).not_to_contain_text("keeps what it saw")

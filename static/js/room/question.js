@@ -165,6 +165,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       if (question.stage === "revealed") void reveal(question);
     },
     draw,
+    isOpen: () => current !== null,
     choices: () => choices,
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
@@ -193,6 +194,8 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
   const { t } = page;
   const drafts = createDrafts(draftStorage(code));
   let refusal = "";
+  /** How many have answered, on a second screen; null: not known. @type {number | null} */
+  let answeredCount = null;
   const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: member === null ? null : drafts, actions });
 
   /** @param {QuestionReply} question @param {string[] | null} answer */
@@ -202,7 +205,8 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
     const sent = drafts.sent(question);
     if (stage === "revealed") return [];
     if (stage === "discuss") return [el("p", { className: "crowd", role: "status" }, t("Discuss it with your neighbours. Then you answer again."))];
-    if (stage === "closed" || member === null) return [];
+    if (stage === "closed") return [];
+    if (member === null) return answeredCount === null ? [] : [el("p", { className: "crowd", role: "status" }, t("{count} answered", { count: answeredCount }))];
     return [
       nicknames && nickname(),
       el("button", { type: "button", className: "button strong", key: "send", disabled: !answer || sent === key, onclick: () => void send(question, answer, key) }, stage === "second" ? t("Send the second answer") : t("Send")),
@@ -228,5 +232,12 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
     panel.draw();
   }
 
-  return panel;
+  return {
+    ...panel,
+    /** @param {number} count  of those who have answered */
+    count(count) {
+      answeredCount = count;
+      panel.draw();
+    },
+  };
 }

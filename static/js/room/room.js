@@ -2,12 +2,13 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { ownQuery } from "../core/store/address.js";
+import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelledCode } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
-import { forgetDrafts, isExploring, memberToken, setExploring } from "./room-storage.js";
+import { forgetDrafts, isExploring, memberToken, ownRooms, setExploring } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/page-requests.js" */
@@ -71,6 +72,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   if (screen) window.addEventListener("keydown", (event) => event.stopImmediatePropagation(), { capture: true });
 
   const panel = createAnswering(page, api, { presented, root, bar, code, member });
+  if (screen) countAnswers(api, code, panel);
 
   const stream = createRoomStream(api, code, () => ({ member, exploring }), {
     hear(state) {
@@ -119,6 +121,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   function message() {
     const name = spelledCode(code);
+    if (screen && !over && !problem) return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Join at {address} with the code {code}"), { address: el("b", {}, `${window.location.host}/room`), code: el("b", {}, name) }));
     if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
     if (exploring && last) return el("p", { className: "says" }, page.phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
@@ -149,6 +152,24 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   root.addEventListener("input", ({ target }) => target instanceof Element && !target.closest(".room-question") && explore(true), { capture: true });
   connectWhileVisible(stream, () => over);
   show();
+}
+
+/** Milliseconds between two counts of a second screen. */
+const COUNT = 2_000;
+
+/**
+ * A second screen of the teacher's browser, which has the room's key, says how many have answered.
+ * @param {import("../core/wire/api.js").Api} api @param {string} code @param {ReturnType<typeof createAnswering>} panel
+ */
+function countAnswers(api, code, panel) {
+  const room = ownRooms().find((ownRoom) => ownRoom.code === code);
+  if (!room) return;
+  const read = async () => {
+    const counts = panel.isOpen() ? await api.classCounts(room).catch(failure) : null;
+    if (counts && !(counts instanceof Problem)) panel.count(counts.answered);
+    setTimeout(read, COUNT);
+  };
+  void read();
 }
 
 /**
