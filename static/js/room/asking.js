@@ -121,11 +121,11 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     const { questions, form } = presented.askable();
     menu.hidden = !menu.hidden;
     menu.style.top = `${bar.offsetHeight}px`;
-    const pinned = questions.length > 1 || form;
+    const pinned = questions.length > (presented.run ? 1 : 0) || form;
     const drawMenu = () =>
     render(
       menu,
-      el("p", {}, pinned ? t("About what is on the screen:") : t("Pin a row or a cell to ask about it. Or:")),
+      el("p", {}, pinned ? t("About what is on the screen:") : presented.run ? t("Pin a row or a cell to ask about it. Or:") : t("Scroll to a figure or a question to ask about it. Or:")),
       questions.map((choice) => button(shortened(wordsOf(choice)) || KINDS[choice.kind].name(t), () => put(choice))),
       form?.(put),
       presented.run && button(t("Sentences of the class"), sentence),
