@@ -122,18 +122,19 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     menu.hidden = !menu.hidden;
     menu.style.top = `${bar.offsetHeight}px`;
     const pinned = questions.length > (presented.run ? 1 : 0) || form;
+    const pageForm = form?.(put);
     const drawMenu = () =>
-    render(
-      menu,
-      el("p", {}, pinned ? t("About what is on the screen:") : presented.run ? t("Pin a row or a cell to ask about it. Or:") : t("Scroll to a figure or a question to ask about it. Or:")),
-      questions.map((choice) => button(shortened(wordsOf(choice)) || KINDS[choice.kind].name(t), () => put(choice))),
-      form?.(put),
-      presented.run && button(t("Sentences of the class"), sentence),
-      el("button", { type: "button", className: "button quiet", key: "own", "aria-expanded": String(writes), onclick: () => ((writes = !writes), drawMenu()) }, t("A question of your own…")),
-      writes && ownForm,
-      el("label", { className: "check" }, el("input", { type: "checkbox", checked: asksNicknames(), onchange: (/** @type {any} */ { target }) => setAsksNicknames(target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
-      button(t("Cancel"), () => (menu.hidden = true)),
-    );
+      render(
+        menu,
+        el("p", {}, pinned ? t("About what is on the screen:") : presented.run ? t("Pin a row or a cell to ask about it. Or:") : t("Scroll to a figure or a question to ask about it. Or:")),
+        questions.map((choice) => button(shortened(wordsOf(choice)) || KINDS[choice.kind].name(t), () => put(choice))),
+        pageForm,
+        presented.run && button(t("Sentences of the class"), sentence),
+        el("button", { type: "button", className: "button quiet", key: "own", "aria-expanded": String(writes), onclick: () => ((writes = !writes), drawMenu()) }, t("A question of your own…")),
+        writes && ownForm,
+        el("label", { className: "check" }, el("input", { type: "checkbox", checked: asksNicknames(), onchange: (/** @type {any} */ { target }) => setAsksNicknames(target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
+        button(t("Cancel"), () => (menu.hidden = true)),
+      );
     drawMenu();
   }
 
