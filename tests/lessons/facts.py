@@ -24,6 +24,7 @@ BUS = "He goes to school by bus every day."
 SISTER = "I like cats but my sister likes dogs."
 TEA = "My sister drinks tea on Monday, and I buy coffee."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
+UNSUPERVISED, SUPERVISED = 6, 1  # heads of the first cross-attention that look at the same words
 SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
 
 
@@ -271,20 +272,36 @@ def training(models: Models) -> Facts:
     final = example.texts[-1]
     steps = [one.step for one in learning.snapshots]
 
-    def is_sharp(step: int) -> bool:
-        rows = weights[f"{step}.decoder.2.cross.weights"][0].float() / 255
-        return float(rows.max(-1).values.mean()) >= SHARP
+    def sharpness(step: int, head: int) -> float:
+        """Return the mean largest weight of the rows of a head of the first cross-attention."""
+        rows = weights[f"{step}.decoder.0.cross.weights"][head].float() / 255
+        return float(rows.max(-1).values.mean())
 
-    sharp = next(step for step in steps if is_sharp(step))
+    broad = [step for step in steps if sharpness(step, UNSUPERVISED) < SHARP]
+    sharp = steps[steps.index(broad[-1]) + 1]
+    model = models(None)
+    assert {(one.layer, one.head) for one in model.info.taught} == {(0, SUPERVISED), (2, 0)}
+    guided = supervised(models)
+    after = next(step for step in steps if step >= guided)
+    before = steps[steps.index(after) - 1]
+    one_step = 1 / (1 + exp(-0.5))
     return {
         "sharp": f"{sharp:,}",
         "sharp_step": str(sharp),
         "sharp_within": str(2 * sharp),
+        "one_step": two(one_step),
+        "loss_before": two(log(2)),
+        "loss_after": two(-log(one_step)),
+        "parameters": str(round(model.info.parameters / 1e6)),
+        "guided": f"{guided:,}",
+        "all_heads": str(sum(one.heads for one in model.info.attentions)),
+        "told_before": two(sharpness(before, SUPERVISED)),
+        "told_before_step": f"{before:,}",
+        "told_after": two(sharpness(after, SUPERVISED)),
+        "told_after_step": f"{after:,}",
         "says": f"{steps[example.texts.index(final)]:,}",
         "final": final,
         "all_steps": f"{steps[-1]:,}",
-        "since": f"{supervised(models):,}",
-        "all_heads": str(sum(one.heads for one in models(None).info.attentions)),
         "sort": right("sort", 12),
         "sort_no_warm_up": right("sort-no-warm-up", 12),
         "sort_pre_norm": right("sort-pre-norm-no-warm-up", 12),

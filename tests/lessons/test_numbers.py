@@ -127,7 +127,12 @@ def training(lesson: Lesson) -> list[str]:
     d, warm_up = 512, 4000
     peak = d**-0.5 * warm_up**-0.5
     rates = {t: d**-0.5 * min(t**-0.5, t * warm_up**-1.5) for t in (1000, warm_up, 16000)}
+    attention = [1 / (1 + np.exp(-w)) for w in (0, 0.5)]
+    learned = [two(one) for a in attention for one in (a, -log(a))]
+    slopes = [f"{a - 1:.2f}".replace("-", "\N{MINUS SIGN}") for a in attention]
     return [
+        *("0.00", "0.50", *learned, *slopes, "0.5", "\N{MINUS SIGN}0.5"),
+        "10",  # a learning rate
         str(d),
         f"{warm_up:,}",
         f"{peak:.4f}",
