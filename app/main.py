@@ -71,6 +71,9 @@ from app.shares.store import STORED as STORED_SHARES
 from app.store.expiry import keep_pruning
 from app.store.quota import CreationRate, Limits
 from app.store.store import open_store
+from app.studies import page_routes as study_pages
+from app.studies import routes as studies
+from app.studies.store import open_studies
 from app.traces import routes as traces
 from app.zoo import routes as zoo
 
@@ -91,6 +94,7 @@ OPENERS: tuple[Callable[[Services], AbstractAsyncContextManager[None]], ...] = (
     open_shares,
     open_collections,
     open_assignments,
+    open_studies,
     open_runs,
     open_indexing,
     open_kept_models,
@@ -227,6 +231,7 @@ API = (
     shares.router,
     collections.router,
     assignments.router,
+    studies.router,
     models.router,
     *(heads.router, heads.corpora_router),
     traces.positions_router,
@@ -243,6 +248,7 @@ PAGES = (
     head_pages.router,
     collection_pages.router,
     assignment_pages.router,
+    study_pages.router,
     *(pages.router, static_routes.router, metrics_page.router),
 )
 

@@ -118,6 +118,7 @@ SUBJECTS = (
     "collections",
     "rooms",
     "assignments",
+    "studies",
     "upkeep",
     "pages",
     "site",

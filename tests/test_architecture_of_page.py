@@ -24,6 +24,7 @@ USES = {
     "learn": {"ask", "lab", "opening", "room", "train", "workspace", "zoo"},
     "room": {"ask", "lab"},
     "share": {"ask"},
+    "study": {"assignment"},
     "workspace": {"compare-models"},
 }
 FOR_ONE_VIEW = ("compare-models", "long")
@@ -46,6 +47,8 @@ ENTRIES = (
     "assignments.js",
     "results.js",
     "teach.js",
+    "study.js",
+    "studies.js",
     "speaker.js",
     "zoo.js",
     "heads.js",

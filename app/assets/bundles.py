@@ -197,6 +197,16 @@ PAGES = {
         views=[],
     ),
     "results": Page([*FRAME, "learn/learn"], [*NARROW, "room/results", "access"], views=[]),
+    "study": Page(
+        [*FRAME, "learn/learn", *LINK],
+        [*NARROW, "assignment/assignment", "study/study", "access"],
+        views=[],
+    ),
+    "studies": Page(
+        [*FRAME, "learn/learn", "collection/collection"],
+        [*NARROW, "assignment/assignment", "study/study", "access"],
+        views=[],
+    ),
     "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
     "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),

@@ -1,5 +1,7 @@
 """Assignments in the database of the shares: questions with a link, answered in one's own time.
 
+Studies are in the same tables, as another kind: `Assignments` sees only those of its own kind.
+
 When `add` or `submit` returns, it is on disk. All methods raise StorageError if the database cannot
 be used now; those that read raise DamagedError for what is not as it was stored.
 """
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -46,11 +48,14 @@ from app.store.documents import (
     opens,
     sealed,
 )
+from app.store.storage_errors import Stored
 from app.store.store import Store, StoredKind, insert_row, metadata, since
 
 Refusal = Literal["unknown", "wrong key"]
 # Says why a member is not admitted, given how many came from its address and from all others.
 Places = Callable[[int, int], str | None]
+# Makes what is stored of a member from what is stored already, and from the number of members.
+Change = Callable[["Submission | None", int], dict[str, Any]]
 assignments = Table(
     "assignments",
     metadata,
@@ -62,6 +67,7 @@ assignments = Table(
     Column("owner_key", LargeBinary, nullable=False),  # SHA-256
     Column("address", LargeBinary),  # keyed digest of the author's address
     Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
+    Column("kind", String(16), nullable=False, server_default="assignment"),
     Index("ix_assignments_changed", "changed"),
     Index("ix_assignments_address", "address", "size"),
 )
@@ -107,6 +113,8 @@ class Submission:
 class Assignments:
     """Assignments by id, in the database of a store and within its limits."""
 
+    kind: Stored = "assignment"
+
     def __init__(self, store: Store) -> None:
         self.store = store
         self.database = store.database
@@ -123,47 +131,50 @@ class Assignments:
         async with self.database.writing() as connection:
             await self.store.check_room(connection, owner, size, size)
             new = vars(assignment) | {"size": size, "owner_key": key_digest(key), "address": owner}
-            new |= {"seal": seal_of_assignment(assignment)}
+            new |= {"seal": seal_of_assignment(assignment), "kind": self.kind}
             await connection.execute(insert(assignments).values(new))
         return assignment, key
 
     async def find(self, assignment_id: str) -> Assignment | None:
         """Return the assignment with this id, in either case; None if there is none."""
-        async with self.database.reading("assignment") as connection:
+        async with self.database.reading(self.kind) as connection:
             row = await self._row(connection, assignment_id, list(assignments.c))
         if row is None:
-            await self.database.check_absent("assignments", assignment_id, "assignment")
+            await self.database.check_absent("assignments", assignment_id, self.kind)
             return None
-        return read_assignment(row)
+        return read_assignment(row, self.kind)
 
     async def check_key(self, assignment_id: str, key: str) -> Refusal | None:
         """Return why a key is not that of an assignment's owner; None if it is."""
-        async with self.database.reading("assignment") as connection:
+        async with self.database.reading(self.kind) as connection:
             return _refused(await self._row(connection, assignment_id), key)
 
     async def submit(
         self,
         assignment_id: str,
         member: str,
-        document: dict[str, Any],
+        document: dict[str, Any] | Change,
         address: str = "",
         places: Places = lambda _, __: None,
     ) -> Refusal | None:
         """Store what a member answered, instead of what it sent before; return why not.
 
-        Raises FullError if `places` refuses a new member. Only digests of `member` and of the
-        address are stored. The bytes count for the author of the assignment.
+        Raises FullError if `places` refuses a new member, and what a change raises. Only digests of
+        `member` and of the address are stored. The bytes count for the author of the assignment.
         """
-        size, sender = len(dumped(document)), self.store.keyed(address)
         async with self.database.writing() as connection:
             row = await self._row(connection, assignment_id)
             if row is None:
                 return "unknown"
-            token = self._token(row.id, member)
+            token, sender = self._token(row.id, member), self._sender(row.id, address)
             mine = (submissions.c.assignment == row.id) & (submissions.c.member == token)
             before = await connection.scalar(select(submissions.c.size).where(mine))
-            if before is None and (why := places(*await _count(connection, row.id, sender))):
+            counts = (0, 0) if before is not None else await _count(connection, row.id, sender)
+            if before is None and (why := places(*counts)):
                 raise FullError(why)
+            if not isinstance(document, dict):
+                document = document(await self._find_submission(connection, mine), sum(counts))
+            size = len(dumped(document))
             grows = size - (before or 0)
             if grows > 0:
                 await self.store.check_room(connection, row.address, grows, grows)
@@ -185,18 +196,17 @@ class Assignments:
     async def submissions(self, assignment_id: str) -> Sequence[Submission]:
         """Return what all members sent, the earliest first."""
         query = select(submissions).where(submissions.c.assignment == assignment_id.lower())
-        async with self.database.reading("assignment") as connection:
+        async with self.database.reading(self.kind) as connection:
             rows = await connection.execute(query.order_by(submissions.c.sent))
-            return [read_submission(row) for row in rows]
+            return [read_submission(row, self.kind) for row in rows]
 
     async def own(self, assignment_id: str, member: str) -> Submission | None:
         """Return what a member sent; None if it sent nothing."""
         identity = assignment_id.lower()
         mine = submissions.c.assignment == identity
         mine &= submissions.c.member == self._token(identity, member)
-        async with self.database.reading("assignment") as connection:
-            row = (await connection.execute(select(submissions).where(mine))).one_or_none()
-        return None if row is None else read_submission(row)
+        async with self.database.reading(self.kind) as connection:
+            return await self._find_submission(connection, mine)
 
     async def delete(self, assignment_id: str, key: str) -> Refusal | None:
         """Delete an assignment with all answers; return why not, or None if it was deleted."""
@@ -212,14 +222,24 @@ class Assignments:
     ) -> Row[Any] | None:
         lowercase_id = assignment_id.lower()
         mine = assignments.c.id == (lowercase_id if is_id(lowercase_id) else "")
+        mine &= assignments.c.kind == self.kind
         result = await connection.execute(select(*columns).where(mine & self._lasts()))
         return result.one_or_none()
+
+    async def _find_submission(
+        self, connection: AsyncConnection, condition: ColumnElement[bool]
+    ) -> Submission | None:
+        row = (await connection.execute(select(submissions).where(condition))).one_or_none()
+        return None if row is None else read_submission(row, self.kind)
 
     def _lasts(self) -> ColumnElement[bool]:
         days = self.store.limits.assignment_days
         if days is None:
             return true()
         return assignments.c.changed >= since(days)
+
+    def _sender(self, _assignment_id: str, address: str) -> bytes:
+        return self.store.keyed(address)
 
     def _token(self, assignment_id: str, member: str) -> bytes:
         return self.store.keyed(f"{assignment_id} {member}")
@@ -239,9 +259,9 @@ async def delete_assignments(connection: AsyncConnection, condition: ColumnEleme
     return (await connection.execute(delete(assignments).where(condition))).rowcount
 
 
-def read_assignment(row: Row[Any]) -> Assignment:
+def read_assignment(row: Row[Any], kind: Stored = "assignment") -> Assignment:
     """Return the assignment in a row. Raises DamagedError."""
-    check_seal("assignment", row.seal, lambda: seal_of_assignment(row))
+    check_seal(kind, row.seal, lambda: seal_of_assignment(row))
     return Assignment(row.id, in_utc(row.created), in_utc(row.changed), row.document)
 
 
@@ -272,10 +292,10 @@ def _refused(row: Row[Any] | None, key: str) -> Refusal | None:
     return None if opens(key, row.owner_key) else "wrong key"
 
 
-def read_submission(row: Row[Any]) -> Submission:
+def read_submission(row: Row[Any], kind: Stored = "assignment") -> Submission:
     """Return the submission in a row. Raises DamagedError."""
     check_seal(
-        "assignment",
+        kind,
         row.seal,
         lambda: seal_of_submission(row.assignment, row.member, row.sent, row.document),
     )
@@ -300,6 +320,9 @@ class ArchivedAssignment(ArchivedRow):
     document: dict[str, Any]
     owner_key: str
     submissions: list[ArchivedSubmission]
+    kind: Literal["assignment", "study"] = Field(
+        default="assignment", exclude_if=lambda kind: kind == "assignment"
+    )
 
 
 async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
@@ -310,10 +333,11 @@ async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:
         sent = list(await connection.execute(theirs))
     if row is not None:
         submission_documents = [
-            vars(read_submission(submission)) | {"member": submission.member.hex()}
+            vars(read_submission(submission, row.kind)) | {"member": submission.member.hex()}
             for submission in sent
         ]
-        assignment_document = vars(read_assignment(row)) | {"owner_key": row.owner_key.hex()}
+        assignment_document = vars(read_assignment(row, row.kind))
+        assignment_document |= {"owner_key": row.owner_key.hex(), "kind": row.kind}
         document = ArchivedAssignment.model_validate(
             assignment_document | {"submissions": submission_documents}
         )

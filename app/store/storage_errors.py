@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from app.http.problems import ProblemError, ReportedError
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
 
-Stored = Literal["share", "collection", "assignment"]
+Stored = Literal["share", "collection", "assignment", "study"]
 BUSY = "storage-busy"
 QUOTA = "quota-reached"
 

@@ -15,20 +15,29 @@ const LIST = "assignments";
 const LONGEST = 100;
 const workOf = (/** @type {string} */ id) => `assignment-work-${id}`;
 
-/** @returns {OwnAssignment[]}  the one that was used last first */
-export function ownAssignments() {
-  const stored = keptDocument(LIST);
-  return Array.isArray(stored) ? stored.filter((assignment) => assignment?.id && assignment.key) : [];
+/** What this browser created, with its keys. @param {string} name  of the list in this browser */
+export function keptKeys(name) {
+  /** @returns {OwnAssignment[]}  the one that was used last first */
+  function all() {
+    const stored = keptDocument(name);
+    return Array.isArray(stored) ? stored.filter((entry) => entry?.id && entry.key) : [];
+  }
+  return {
+    all,
+    /** @param {string} id @returns {string}  "": not known here */
+    keyOf: (id) => all().find((entry) => entry.id === id)?.key ?? "",
+    /** @param {OwnAssignment} entry */
+    remember: (entry) => keep(name, JSON.stringify([entry, ...all().filter(({ id }) => id !== entry.id)].slice(0, LONGEST))),
+    /** @param {string} id */
+    forget: (id) => keep(name, JSON.stringify(all().filter((entry) => entry.id !== id))),
+  };
 }
 
-/** @param {string} id @returns {string}  "": not known here */
-export const assignmentKey = (id) => ownAssignments().find((assignment) => assignment.id === id)?.key ?? "";
-
-/** @param {OwnAssignment} assignment */
-export const rememberAssignment = (assignment) => keep(LIST, JSON.stringify([assignment, ...ownAssignments().filter(({ id }) => id !== assignment.id)].slice(0, LONGEST)));
-
-/** @param {string} id */
-export const forgetAssignment = (id) => keep(LIST, JSON.stringify(ownAssignments().filter((assignment) => assignment.id !== id)));
+const kept = keptKeys(LIST);
+export const ownAssignments = kept.all;
+export const assignmentKey = kept.keyOf;
+export const rememberAssignment = kept.remember;
+export const forgetAssignment = kept.forget;
 
 /**
  * @param {string} id

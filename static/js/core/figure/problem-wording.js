@@ -94,6 +94,11 @@ const WORDING = {
   "unknown-assignment": (t) => t("There is no assignment at this address. Perhaps it was deleted, or the link was cut short."),
   "damaged-assignment": (t) => t("This assignment is damaged: its contents can no longer be read."),
   "wrong-assignment-key": (t) => t("This is not the key of the assignment. Ask its author for the link."),
+  "unknown-study": (t) => t("There is no study at this address. Perhaps it was deleted, or the link was cut short."),
+  "damaged-study": (t) => t("This study is damaged: its contents can no longer be read."),
+  "wrong-study-key": (t) => t("This is not the key of the study. Ask its author for the link."),
+  "study-full": (t) => t("The study has no room for another participant, or none from this network."),
+  "study-order": (t) => t("This test was sent before or is not open yet. Reload the page to see what comes next."),
   "assignment-full": (t) => t("The assignment has no room for another student, or none from this network."),
   internal: (t) => t("Something went wrong on the server. It has been logged; try again."),
 };

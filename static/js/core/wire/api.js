@@ -5,7 +5,7 @@ import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
 import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
-import { assignments, collections, headSurveys, rooms, trainingRuns } from "./page-requests.js";
+import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./page-requests.js";
 import { sharedData } from "./shared-data.js";
 import { readSafetensors } from "./wire.js";
 
@@ -23,7 +23,7 @@ const BINARY = "application/octet-stream";
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
   const connection = connect(fetch);
-  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
+  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...studies(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
   return {
     ...api,
     pace: connection.pace,

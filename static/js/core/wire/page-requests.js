@@ -10,7 +10,8 @@ import { connectionProblem, json, tensors } from "./reply.js";
  *   ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
  *   FoundRowsReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
  *   RecordReply, RemovalReply, RoomCreated, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
- *   StageRequest, SubmissionRequest, SurveyReply,
+ *   StageRequest, ParticipantReply, StudyAnswers, StudyReply, StudyRequest, StudyResults, SubmissionRequest,
+ *   SurveyReply,
  * } from "./schemas.d.ts"
  */
 /** @import { ModelInfo } from "./model.js" */
@@ -273,6 +274,36 @@ export function collections({ ask, read, send }) {
 
 /** The address of a picture of what a link shows. @param {string} link @param {string} lang */
 export const pictureOf = (link, lang) => `/api/links/picture?${new URLSearchParams({ link, lang })}`;
+
+// Requests about studies: a test before and after, with participants in random arms.
+
+const studyPath = (/** @type {string} */ id) => `/api/studies/${encodeURIComponent(id)}`;
+
+/** @param {import("./connection.js").Connection} connection */
+export function studies({ ask, read, send }) {
+  return {
+    /** @param {StudyRequest} study @returns {Promise<AssignmentCreated>} */
+    createStudy: async (study) => json(await send("/api/studies", study, JSON_TYPE)),
+
+    /** @param {string} id @returns {Promise<StudyReply>} */
+    readStudy: async (id) => read(studyPath(id)),
+
+    /** @param {string} id @param {string} member @param {string} lang @returns {Promise<ParticipantReply>} */
+    takePart: async (id, member, lang) => json(await send(`${studyPath(id)}/participants?lang=${lang}`, { member }, JSON_TYPE)),
+
+    /** @param {string} id @param {StudyAnswers} answers @param {string} lang @returns {Promise<ParticipantReply>} */
+    submitTest: async (id, answers, lang) => json(await send(`${studyPath(id)}/answers?lang=${lang}`, answers, JSON_TYPE)),
+
+    /** @param {string} id @param {string} key @param {string} lang @returns {Promise<StudyResults>} */
+    studyResults: async (id, key, lang) => json(await ask(`${studyPath(id)}/results?lang=${lang}`, bearer(key))),
+
+    /** All answers as CSV. @param {string} id @param {string} key @returns {Promise<Blob>} */
+    studyTable: async (id, key) => (await ask(`${studyPath(id)}/answers.csv`, bearer(key))).blob().catch(connectionProblem),
+
+    /** @param {string} id @param {string} key */
+    deleteStudy: async (id, key) => void (await ask(studyPath(id), { method: "DELETE", ...bearer(key) })),
+  };
+}
 
 // Requests about assignments: questions with a link, answered in one's own time.
 

@@ -75,6 +75,29 @@ export interface components {
       /** @description One per question. */
       results: components["schemas"]["Results"][];
     };
+    /** @description The gains of an arm beside those of the first one. */
+    ArmComparison: {
+      name: string;
+      /** @description Of the mean gains; positive: more than there. */
+      difference: number | null;
+      effect: components["schemas"]["EffectSize"] | null;
+    };
+    /** @description The results of one arm. */
+    ArmResults: {
+      name: string;
+      pages: string[];
+      /** @description Participants who began. */
+      assigned: number;
+      /** @description Participants who took the first test. */
+      before: number;
+      /** @description Median time between the first two tests. */
+      minutes: number | null;
+      learned: components["schemas"]["ScoreChange"];
+      /** @description From the first test to the third one. */
+      kept: components["schemas"]["ScoreChange"];
+      items: components["schemas"]["ItemChange"][];
+      misunderstandings: components["schemas"]["MisunderstandingChange"][];
+    };
     /** @description What a question is about, in the words of the page's predictions. */
     Asked: {
       kind: string;
@@ -107,6 +130,11 @@ export interface components {
        * @default
        */
       words?: string;
+    };
+    /** @description A question of a test, in the reader's language. */
+    AskedItem: {
+      asks: string;
+      options: string[];
     };
     /** @description A question, and the model's answer to it, which students do not get from the server. */
     AssignedQuestion: {
@@ -568,6 +596,12 @@ export interface components {
       query: number[];
       key: number[];
     };
+    /** @description Cohen's d with its 95 % confidence interval. */
+    EffectSize: {
+      d: number;
+      low: number;
+      high: number;
+    };
     /** @description A similar head of another model. */
     ElsewhereReply: {
       model: string;
@@ -729,6 +763,20 @@ export interface components {
       units?: number[] | null;
       /** @description `zero`: the head adds nothing, or the tensor is zero. `uniform`: equal weights for all visible keys. `mean`: the head adds its mean output over training data. `drop`: no positions are added, or a residual is only the sublayer's output. Otherwise an effect with its arguments. */
       do: ("zero" | "uniform" | "mean" | "drop") | components["schemas"]["SetWeight"] | components["schemas"]["Cut"] | components["schemas"]["Cool"] | components["schemas"]["Freeze"] | components["schemas"]["PatchFrom"] | components["schemas"]["MaskToken"] | components["schemas"]["Shuffle"] | components["schemas"]["Scale"] | components["schemas"]["Fill"] | components["schemas"]["Add"];
+    };
+    /** @description Shares of right answers to an item of the inventory. */
+    ItemChange: {
+      /** @description Id in the inventory. */
+      item: string;
+      number: number;
+      /** @description What it asks, in the reader's language. */
+      about: string;
+      before: number | null;
+      after: number | null;
+      gain: number | null;
+      normalized: number | null;
+      /** @description Of those who took the third test. */
+      later: number | null;
     };
     /** @description The snapshot to keep as a model. */
     KeepRequest: {
@@ -1043,6 +1091,12 @@ export interface components {
       /** Format: int32 */
       mask: number;
     };
+    /** @description Scores of a test, from 0 to 1. */
+    MeanScore: {
+      mean: number | null;
+      /** @description Standard deviation. */
+      sd: number | null;
+    };
     /** @description What a member answered to a question, in both votes; `member` is an id within it only. */
     MemberAnswer: {
       member: string;
@@ -1076,6 +1130,14 @@ export interface components {
       /** @description The network of this request; null: of no member. */
       network: number | null;
       members: components["schemas"]["MemberReply"][];
+    };
+    /** @description How often a misunderstanding was chosen, of all answers that could have been it. */
+    MisunderstandingChange: {
+      kind: string;
+      /** @description In the reader's language. */
+      about: string;
+      before: number | null;
+      after: number | null;
     };
     /** @description A model being served. */
     ModelReply: {
@@ -1652,6 +1714,11 @@ export interface components {
       /** @description The text to score; absent: the model writes one. */
       target?: string | null;
     };
+    /** @description A page that a participant reads. */
+    PageToRead: {
+      link: string;
+      title: string;
+    };
     /** @description Matrices and vectors of a model, as in `x @ W + b`. */
     ParametersReply: {
       model: string;
@@ -1669,6 +1736,22 @@ export interface components {
     ParentReply: {
       id: string;
       step: number;
+    };
+    /** @description Where a participant stands. */
+    ParticipantReply: {
+      /** @description The test that comes next. */
+      stage: ("before" | "after" | "later") | "done";
+      /** @description To read before the test `after`. */
+      pages: components["schemas"]["PageToRead"][];
+      /** @description ISO 8601, UTC: when the test opens; null: it is open. */
+      opens: string | null;
+      /** @description Of the test, if it is open. */
+      questions: components["schemas"]["AskedItem"][];
+    };
+    /** @description Someone who takes part. */
+    ParticipantRequest: {
+      /** @description The student's random token. */
+      member: string;
     };
     /** @description The rows of a tensor in the run of another sentence. */
     PatchFrom: {
@@ -2137,6 +2220,18 @@ export interface components {
       dot: components["schemas"]["ScalingReply"];
       scaled: components["schemas"]["ScalingReply"];
     };
+    /** @description The same participants in two tests. */
+    ScoreChange: {
+      /** @description Participants who took both tests. */
+      n: number;
+      before: components["schemas"]["MeanScore"];
+      after: components["schemas"]["MeanScore"];
+      /** @description Difference of the means. */
+      gain: number | null;
+      /** @description Hake's normalized gain. */
+      normalized: number | null;
+      effect: components["schemas"]["EffectSize"] | null;
+    };
     /**
      * @description The terms of one score, which name the axes of its tensors `inside.score.…`.
      *
@@ -2313,6 +2408,55 @@ export interface components {
       stage: "discuss" | "second" | "revealed";
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
+    };
+    /** @description The answers to one test. */
+    StudyAnswers: {
+      /** @description The student's random token. */
+      member: string;
+      /** @enum {string} */
+      stage: "before" | "after" | "later";
+      /** @description One per question: the place of the chosen option, from 0; null: none. */
+      answers: (number | null)[];
+    };
+    /** @description What one group of participants reads between the tests. */
+    StudyArm: {
+      /** @description For the author. */
+      name: string;
+      /**
+       * @description In this order; none: a control group.
+       * @default []
+       */
+      pages?: string[];
+    };
+    /** @description A study as participants get it: not what the arms are. */
+    StudyReply: {
+      id: string;
+      url: string;
+      title: string;
+      note: string;
+      later_days: number | null;
+      /** @description Questions of each test. */
+      items: number;
+      /** @description ISO 8601, UTC. */
+      created: string;
+    };
+    /** @description A study: the arms to which participants are assigned at random. */
+    StudyRequest: {
+      title: string;
+      /**
+       * @description To the students.
+       * @default
+       */
+      note?: string;
+      arms: components["schemas"]["StudyArm"][];
+      /** @description Days from the second test to a third one; null: there is none. */
+      later_days?: number | null;
+    };
+    /** @description The results of a study. */
+    StudyResults: {
+      participants: number;
+      arms: components["schemas"]["ArmResults"][];
+      comparisons: components["schemas"]["ArmComparison"][];
     };
     /** @description What a student answers. */
     SubmissionRequest: {
@@ -2864,7 +3008,10 @@ export type AnswerReply = components["schemas"]["AnswerReply"];
 export type AnswerRequest = components["schemas"]["AnswerRequest"];
 export type AnswersReply = components["schemas"]["AnswersReply"];
 export type AnswersSummary = components["schemas"]["AnswersSummary"];
+export type ArmComparison = components["schemas"]["ArmComparison"];
+export type ArmResults = components["schemas"]["ArmResults"];
 export type Asked = components["schemas"]["Asked"];
+export type AskedItem = components["schemas"]["AskedItem"];
 export type AssignedQuestion = components["schemas"]["AssignedQuestion"];
 export type AssignmentCreated = components["schemas"]["AssignmentCreated"];
 export type AssignmentReply = components["schemas"]["AssignmentReply"];
@@ -2896,6 +3043,7 @@ export type DecodeStart = components["schemas"]["DecodeStart"];
 export type DecodeStep = components["schemas"]["DecodeStep"];
 export type Difference = components["schemas"]["Difference"];
 export type EdgesReply = components["schemas"]["EdgesReply"];
+export type EffectSize = components["schemas"]["EffectSize"];
 export type ElsewhereReply = components["schemas"]["ElsewhereReply"];
 export type ExampleReply = components["schemas"]["ExampleReply"];
 export type ExampleRequest = components["schemas"]["ExampleRequest"];
@@ -2913,6 +3061,7 @@ export type HeldReply = components["schemas"]["HeldReply"];
 export type HypothesisReply = components["schemas"]["HypothesisReply"];
 export type IndexedSentence = components["schemas"]["IndexedSentence"];
 export type InterventionRequest = components["schemas"]["InterventionRequest"];
+export type ItemChange = components["schemas"]["ItemChange"];
 export type KeepRequest = components["schemas"]["KeepRequest"];
 export type KeptItem = components["schemas"]["KeptItem"];
 export type KeptReply = components["schemas"]["KeptReply"];
@@ -2925,9 +3074,11 @@ export type LearningReply = components["schemas"]["LearningReply"];
 export type LinkReply = components["schemas"]["LinkReply"];
 export type ListedModelReply = components["schemas"]["ListedModelReply"];
 export type MaskToken = components["schemas"]["MaskToken"];
+export type MeanScore = components["schemas"]["MeanScore"];
 export type MemberAnswer = components["schemas"]["MemberAnswer"];
 export type MemberReply = components["schemas"]["MemberReply"];
 export type MembersReply = components["schemas"]["MembersReply"];
+export type MisunderstandingChange = components["schemas"]["MisunderstandingChange"];
 export type ModelReply = components["schemas"]["ModelReply"];
 export type NetworkInfo = components["schemas"]["NetworkInfo"];
 export type OEmbedReply = components["schemas"]["OEmbedReply"];
@@ -2947,9 +3098,12 @@ export type OtherSentence = components["schemas"]["OtherSentence"];
 export type OutputReply = components["schemas"]["OutputReply"];
 export type OverviewReply = components["schemas"]["OverviewReply"];
 export type OverviewRequest = components["schemas"]["OverviewRequest"];
+export type PageToRead = components["schemas"]["PageToRead"];
 export type ParametersReply = components["schemas"]["ParametersReply"];
 export type ParametersRequest = components["schemas"]["ParametersRequest"];
 export type ParentReply = components["schemas"]["ParentReply"];
+export type ParticipantReply = components["schemas"]["ParticipantReply"];
+export type ParticipantRequest = components["schemas"]["ParticipantRequest"];
 export type PatchFrom = components["schemas"]["PatchFrom"];
 export type PatchSentence = components["schemas"]["PatchSentence"];
 export type PieceReply = components["schemas"]["PieceReply"];
@@ -2991,6 +3145,7 @@ export type RunsReply = components["schemas"]["RunsReply"];
 export type Scale = components["schemas"]["Scale"];
 export type ScalingReply = components["schemas"]["ScalingReply"];
 export type ScalingsReply = components["schemas"]["ScalingsReply"];
+export type ScoreChange = components["schemas"]["ScoreChange"];
 export type ScoreReply = components["schemas"]["ScoreReply"];
 export type SeatReply = components["schemas"]["SeatReply"];
 export type SeedReply = components["schemas"]["SeedReply"];
@@ -3005,6 +3160,11 @@ export type SnapshotReply = components["schemas"]["SnapshotReply"];
 export type SourceReply = components["schemas"]["SourceReply"];
 export type Span = components["schemas"]["Span"];
 export type StageRequest = components["schemas"]["StageRequest"];
+export type StudyAnswers = components["schemas"]["StudyAnswers"];
+export type StudyArm = components["schemas"]["StudyArm"];
+export type StudyReply = components["schemas"]["StudyReply"];
+export type StudyRequest = components["schemas"]["StudyRequest"];
+export type StudyResults = components["schemas"]["StudyResults"];
 export type SubmissionRequest = components["schemas"]["SubmissionRequest"];
 export type SummaryReply = components["schemas"]["SummaryReply"];
 export type SurveyReply = components["schemas"]["SurveyReply"];

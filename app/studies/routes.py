@@ -1,0 +1,138 @@
+"""/api/studies: a test before and after, with participants in random arms."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.assignments.routes import BODY, DATABASE, TABLE
+from app.assignments.schemas import AssignmentCreated
+from app.http.csv_file import CSV
+from app.http.problems import ProblemError
+from app.http.replies import problems
+from app.http.services import Opened
+from app.studies import service as studies
+from app.studies.schemas import (
+    ParticipantReply,
+    ParticipantRequest,
+    StudyAnswers,
+    StudyReply,
+    StudyRequest,
+    StudyResults,
+)
+
+router = APIRouter(prefix="/studies", tags=["studies"])
+bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/studies`.")
+
+
+def _key(
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+) -> str:
+    if credentials is None:
+        detail = "Authorization must be Bearer and the study's key"
+        raise ProblemError(403, "wrong-study-key", detail)
+    return credentials.credentials
+
+
+StudyId = Annotated[str, Path(alias="id", max_length=64)]
+Key = Annotated[str, Depends(_key)]
+FOUND = {
+    "_404": "No such study.",
+    "_410": "The study is damaged.",
+    "_422": "The id is too long.",
+}
+OWNED = {"_403": "The key does not match.", **FOUND}
+TAKES_PART = {**BODY, **DATABASE, "_404": "No such study.", "_410": "The study is damaged."}
+
+
+@router.post("", status_code=201, summary="Create a study", responses=problems(**BODY, **DATABASE))
+async def create_study(
+    request: Request, response: Response, services: Opened, body: StudyRequest
+) -> AssignmentCreated:
+    """Store the plan of a study. It is on disk before the reply is sent."""
+    created = await studies.create(services, request, body)
+    response.headers["Location"] = request.app.url_path_for("study", id=created.id)
+    response.headers["Cache-Control"] = "no-store"
+    return created
+
+
+@router.get("/{id}", summary="Read a study", responses=problems(**FOUND, **DATABASE))
+async def study(request: Request, services: Opened, study_id: StudyId) -> StudyReply:
+    """Return a study as participants get it, without its arms."""
+    return await studies.read(services, request, study_id)
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    summary="Delete a study",
+    response_class=Response,
+    responses=problems(**OWNED, **DATABASE),
+)
+async def delete_study(services: Opened, study_id: StudyId, key: Key) -> Response:
+    """Delete the study with all answers, given its key."""
+    await studies.delete(services, study_id, key)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{id}/participants",
+    summary="Take part in a study",
+    responses=problems(
+        **TAKES_PART, _409="As many participants as allowed, or as many from one address."
+    ),
+)
+async def take_part(
+    request: Request,
+    response: Response,
+    services: Opened,
+    study_id: StudyId,
+    body: ParticipantRequest,
+) -> ParticipantReply:
+    """Assign a participant to an arm, once, and return which test or which pages come next."""
+    response.headers["Cache-Control"] = "no-store"
+    return await studies.begin(services, request, study_id, body.member)
+
+
+@router.post(
+    "/{id}/answers",
+    summary="Answer a test of a study",
+    responses=problems(
+        **TAKES_PART, _409="The test is not open for this participant, or was sent before."
+    ),
+)
+async def submit_test(
+    request: Request,
+    response: Response,
+    services: Opened,
+    study_id: StudyId,
+    body: StudyAnswers,
+) -> ParticipantReply:
+    """Store the answers to a test, which stay as they are, and return what comes next."""
+    response.headers["Cache-Control"] = "no-store"
+    return await studies.submit(services, request, study_id, body)
+
+
+@router.get("/{id}/results", summary="Sum up a study", responses=problems(**OWNED, **DATABASE))
+async def sum_up_study(
+    request: Request, response: Response, services: Opened, study_id: StudyId, key: Key
+) -> StudyResults:
+    """Return gains by arm, item and misunderstanding, with their effect sizes."""
+    response.headers["Cache-Control"] = "no-store"
+    return await studies.summary(services, request, study_id, key)
+
+
+@router.get(
+    "/{id}/answers.csv",
+    summary="Download the answers of a study",
+    response_class=Response,
+    responses=TABLE | problems(**OWNED, **DATABASE),
+)
+async def download_study(services: Opened, study_id: StudyId, key: Key) -> Response:
+    """Return all answers as CSV, a row for each."""
+    content = await studies.table(services, study_id, key)
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="study-{study_id.lower()}.csv"',
+    }
+    return Response(content, headers=headers, media_type=CSV)

@@ -1,0 +1,159 @@
+/** The author's side of a study: its link, the gains by arm, item and misunderstanding, the table. */
+
+import { wording } from "../core/figure/problem-wording.js";
+import { createShortLink } from "../core/page/short-link.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { download } from "../lib/browser.js";
+import { h } from "../lib/dom.js";
+import { change, two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { studyKeys } from "./kept-studies.js";
+
+/** @import { StudyReply, StudyResults } from "../core/wire/schemas.d.ts" */
+/** @typedef {StudyResults["arms"][number]} Arm */
+
+/** Milliseconds between two looks at the results. */
+const PACE = 10_000;
+/** Of a row of the plot, in pixels. */
+const [WIDE, HIGH, EDGE] = [140, 20, 7];
+
+/**
+ * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} services
+ * @param {StudyReply} study
+ */
+export function showStudyResults({ page, api, root, lang }, { id, url }) {
+  const { t } = page;
+  const key = studyKeys.keyOf(id);
+  const link = createShortLink(page);
+  const head = h("section", { className: "owning", "aria-label": t("Your study") });
+  const tables = h("div", { className: "study-results" });
+  root.replaceChildren(head, tables);
+  /** @type {StudyResults | null} */
+  let results = null;
+  /** @type {Problem | null} */
+  let problem = null;
+  let [sure, gone] = [false, false];
+
+  async function refresh() {
+    if (!document.hidden) {
+      const reply = await api.studyResults(id, key, lang).catch(failure);
+      problem = reply instanceof Problem ? reply : null;
+      if (!(reply instanceof Problem)) results = reply;
+      draw();
+    }
+    if (!gone) setTimeout(refresh, PACE);
+  }
+
+  async function table() {
+    const file = await api.studyTable(id, key).catch(failure);
+    problem = file instanceof Problem ? file : null;
+    if (!(file instanceof Problem)) download(file, `study-${id}.csv`);
+    draw();
+  }
+
+  async function remove() {
+    problem = await api.deleteStudy(id, key).then(() => null, failure);
+    if (problem) return draw();
+    gone = true;
+    studyKeys.forget(id);
+    root.replaceChildren(h("p", { role: "status" }, t("The study was deleted with all answers."), " ", h("a", { href: `/study?lang=${lang}` }, t("Your studies"))));
+  }
+
+  const invite = () => link.show(url, t("Participants open this link. Each is assigned to an arm at random."), { opener: head });
+  const owner = () => link.show(`${url}#key=${key}`, t("Keep this link to yourself: whoever has it sees all answers and can delete them."), { opener: head });
+
+  function draw() {
+    if (gone) return;
+    const count = results?.participants ?? 0;
+    render(
+      head,
+      el("p", { key: "count", className: "count", role: "status" }, el("b", {}, count === 1 ? t("1 participant has begun") : t("{n} participants have begun", { n: count }))),
+      problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
+      el(
+        "div",
+        { key: "actions", className: "actions" },
+        button(t("Link for participants"), invite, "strong"),
+        button(t("Download the answers (CSV)"), () => void table(), "", !count),
+        button(t("Link for yourself"), owner),
+        sure
+          ? [el("span", { key: "sure", role: "alert" }, t("Delete the study and all answers?")), button(t("Delete it"), () => void remove(), "strong"), button(t("Keep it"), () => ((sure = false), draw()), "quiet")]
+          : button(t("Delete…"), () => ((sure = true), draw()), "quiet"),
+      ),
+      link.element,
+    );
+    if (results) render(tables, overview(results), results.comparisons.map((comparison) => versus(comparison, /** @type {StudyResults} */ (results).arms[0].name)), results.arms.filter(({ learned }) => learned.n).map(details), method());
+  }
+
+  /** @param {StudyResults} results */
+  function overview({ arms }) {
+    const later = arms.some(({ kept }) => kept.n);
+    const names = [t("Arm"), t("began"), t("both tests"), t("before"), t("after"), t("gain"), t("normalized gain"), t("Cohen’s d"), t("minutes"), ...(later ? [t("third test")] : [])];
+    const row = (/** @type {Arm} */ { name, assigned, learned, kept, minutes }) =>
+      el(
+        "tr",
+        { key: name },
+        el("th", { scope: "row" }, name),
+        ...[String(assigned), String(learned.n), score(learned.before), score(learned.after), gain(learned.gain), number(learned.normalized), effect(learned.effect), minutes === null ? "–" : String(Math.round(minutes)), ...(later ? [kept.n ? t("{score} (of {n})", { score: score(kept.after), n: kept.n }) : "–"] : [])].map((words, i) => el("td", { key: i }, words)),
+      );
+    return scrolled("arms", t("Scores by arm"), names, arms.map(row));
+  }
+
+  /** @param {StudyResults["comparisons"][number]} comparison @param {string} first */
+  function versus({ name, difference, effect: size }, first) {
+    if (difference === null) return null;
+    const words = difference >= 0 ? t("“{name}” gained {difference} more than “{first}”.", { name, first, difference: two(difference) }) : t("“{name}” gained {difference} less than “{first}”.", { name, first, difference: two(-difference) });
+    return el("p", { key: `versus ${name}`, className: "finding" }, words, " ", size && t("Cohen’s d of the gains: {effect}.", { effect: effect(size) }));
+  }
+
+  /** @param {Arm} arm */
+  function details(arm) {
+    const items = arm.items.map((item) =>
+      el("tr", { key: item.item }, el("th", { scope: "row" }, el("a", { href: `/study/inventory?lang=${lang}#${item.item}` }, `${item.number}. ${item.about}`)), el("td", { key: "plot" }, dumbbell(item.before, item.after)), ...[number(item.before), number(item.after), gain(item.gain), number(item.normalized)].map((words, i) => el("td", { key: i }, words))),
+    );
+    const chosen = arm.misunderstandings
+      .filter(({ before, after }) => before || after)
+      .sort((a, b) => (b.after ?? 0) - (a.after ?? 0) || (b.before ?? 0) - (a.before ?? 0))
+      .map(({ kind, about, before, after }) => el("tr", { key: kind }, el("th", { scope: "row" }, about), el("td", { key: "plot" }, dumbbell(before, after)), el("td", { key: 0 }, number(before)), el("td", { key: 1 }, number(after))));
+    return el(
+      "section",
+      { key: `arm ${arm.name}`, "aria-label": arm.name },
+      el("h2", {}, arm.name),
+      scrolled("items", t("Right answers by item (○ before, ● after)"), [t("Item"), "", t("before"), t("after"), t("gain"), t("normalized gain")], items),
+      chosen.length > 0 && scrolled("kinds", t("Misunderstandings, the most frequent ones after reading first"), [t("Chosen"), "", t("before"), t("after")], chosen),
+    );
+  }
+
+  const method = () =>
+    el("details", { key: "method" }, el("summary", {}, t("How this is computed")), el("p", {}, t("Scores are shares of right answers; a question without an answer is not right. Only participants who took both tests count. Half of each arm began with form A, half with form B. The normalized gain is (after − before) / (1 − before) of the means (Hake 1998). Cohen’s d divides the mean gain by √((s²before + s²after) / 2), with the 95 % interval of Bonett (2008); between two arms it divides the difference of the mean gains by their pooled standard deviation, with the interval of Hedges and Olkin (1985). With fewer than about 20 participants in an arm these intervals are too narrow.")));
+
+  draw();
+  void refresh();
+}
+
+const number = (/** @type {number | null} */ value) => (value === null ? "–" : two(value));
+const gain = (/** @type {number | null} */ value) => (value === null ? "–" : change(value));
+const score = (/** @type {{mean: number | null, sd: number | null}} */ { mean, sd }) => (mean === null ? "–" : sd === null ? two(mean) : `${two(mean)} ± ${two(sd)}`);
+const effect = (/** @type {{d: number, low: number, high: number} | null} */ size) => (size ? `${two(size.d)} [${two(size.low)}, ${two(size.high)}]` : "–");
+
+/** Two shares on a line from 0 to 1. @param {number | null} before @param {number | null} after */
+function dumbbell(before, after) {
+  if (before === null || after === null) return null;
+  const x = (/** @type {number} */ share) => EDGE + share * (WIDE - 2 * EDGE);
+  const middle = HIGH / 2;
+  return el(
+    "svg",
+    { className: "dumbbell", viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, "aria-hidden": "true" },
+    el("line", { key: "scale", class: "scale", x1: x(0), x2: x(1), y1: middle, y2: middle }),
+    el("line", { key: "step", class: after < before ? "step lost" : "step", x1: x(before), x2: x(after), y1: middle, y2: middle }),
+    el("circle", { key: "before", class: "before", cx: x(before), cy: middle, r: 4.5 }),
+    el("circle", { key: "after", class: "after", cx: x(after), cy: middle, r: 4.5 }),
+  );
+}
+
+/** @param {string} key @param {string} caption @param {string[]} names @param {import("../lib/render.js").Child[]} rows */
+function scrolled(key, caption, names, rows) {
+  return el("div", { key, className: `scrolled ${key}`, tabIndex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, names.map((name, i) => el(name ? "th" : "td", { key: i, ...(name ? { scope: "col" } : {}) }, name)))), el("tbody", {}, rows)));
+}
+
+/** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */
+const button = (words, onclick, kind = "", disabled = false) => el("button", { type: "button", key: words, className: `button ${kind}`.trim(), disabled, onclick }, words);
