@@ -12,6 +12,7 @@ from app.assets.templates import render
 from app.figures import kinds
 from app.http.problems import ProblemError
 from app.http.services import Services
+from app.lessons.inventory import inventory
 from app.lessons.library import Lesson, lessons, plan
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 
@@ -62,7 +63,7 @@ def page(
     }
     terms = [(term, *meaning(term, lang)) for term in document.terms]
     variables = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
-    variables |= room or {}
+    variables |= {"items": [] if room else inventory().moved_by(slug), **(room or {})}
     return render(request, services, "lesson.html", more=variables)
 
 

@@ -142,7 +142,7 @@ function dumbbell(before, after) {
   const middle = HIGH / 2;
   return el(
     "svg",
-    { className: "dumbbell", viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, "aria-hidden": "true" },
+    { class: "dumbbell", viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, "aria-hidden": "true" },
     el("line", { key: "scale", class: "scale", x1: x(0), x2: x(1), y1: middle, y2: middle }),
     el("line", { key: "step", class: after < before ? "step lost" : "step", x1: x(before), x2: x(after), y1: middle, y2: middle }),
     el("circle", { key: "before", class: "before", cx: x(before), cy: middle, r: 4.5 }),
