@@ -24,7 +24,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons gallery bench mutants fuzz soak scale hf models architectures docs site pins notices sbom release types clean
+.PHONY: help serve test check units portable lint format figures links lessons inventory gallery bench mutants fuzz soak scale hf models architectures docs site pins notices sbom release types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -87,6 +87,9 @@ types: $(DEV) $(NODE_MODULES)  ## write the types of the API's requests and repl
 
 lessons: $(DEV)  ## compute what lessons quote from the models; name what they claim that is no longer so
 	$(BIN)/python -m tests.lessons.make
+
+inventory: $(DEV)  ## write docs/inventory.md from the questions in lessons/inventory.toml
+	$(BIN)/python -m tests.studies.inventory_page
 
 gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme and language
 	$(BIN)/python -m tests.browsing.gallery

@@ -8,6 +8,7 @@ from app.assignments.schemas import Note, Title
 from app.http.field_errors import Count, Strict, Text
 from app.lessons.inventory import Form
 from app.rooms.schemas import Link, Member
+from app.shares.schemas import MAX_TITLE
 
 MAX_ARMS = 4
 MAX_PAGES = 16
@@ -17,11 +18,20 @@ MAX_DELAY = 90  # days
 Stage = Literal["before", "after", "later"]
 
 
+class StudyPage(Strict):
+    """A page that participants read."""
+
+    link: Link
+    title: Annotated[Text, Field(max_length=MAX_TITLE)] = Field(
+        default="", description="Empty: the title of a lesson, or else the link."
+    )
+
+
 class StudyArm(Strict):
     """What one group of participants reads between the tests."""
 
     name: Annotated[Text, Field(min_length=1, max_length=MAX_NAME, description="For the author.")]
-    pages: list[Link] = Field(
+    pages: list[StudyPage] = Field(
         default=[], max_length=MAX_PAGES, description="In this order; none: a control group."
     )
 
@@ -35,7 +45,7 @@ class StudyRequest(Strict):
                 {
                     "title": "Attention, spring",
                     "arms": [
-                        {"name": "Lessons", "pages": ["/learn/far-words", "/learn/masks"]},
+                        {"name": "Lessons", "pages": [{"link": "/learn/masks"}]},
                         {"name": "Own reading"},
                     ],
                     "later_days": 14,
@@ -173,7 +183,7 @@ class ArmResults(BaseModel):
     """The results of one arm."""
 
     name: str
-    pages: list[str]
+    pages: list[StudyPage]
     assigned: int = Field(description="Participants who began.")
     before: int = Field(description="Participants who took the first test.")
     minutes: float | None = Field(description="Median time between the first two tests.")

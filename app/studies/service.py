@@ -217,7 +217,10 @@ def _standing(
     pages = document.arms[participant.arm].pages if stage == "after" else []
     return ParticipantReply(
         stage=stage or "done",
-        pages=[PageToRead(link=link, title=_title(link, lang)) for link in pages],
+        pages=[
+            PageToRead(link=page.link, title=page.title or _title(page.link, lang))
+            for page in pages
+        ],
         opens=opens.isoformat(timespec="seconds") if opens else None,
         questions=questions,
     )

@@ -7,7 +7,7 @@ effect of a group   d = (mean after − mean before) / √((s²before + s²after
 effect between two  d = (mean₁ − mean₂) / s, s pooled, with the standard error of Hedges and Olkin.
                     Hedges & Olkin, 1985, Statistical Methods for Meta-Analysis, chapter 5.
 
-Intervals are d ± 1.96 standard errors, for large groups; d is not corrected for small ones. What
+Intervals are d ± 1.96 standard errors; d is not corrected for small groups. What
 cannot be computed is None: means of nobody, spreads of one, effects where all scores are equal.
 """
 

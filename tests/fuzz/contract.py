@@ -68,8 +68,8 @@ class Contract:
             assert isinstance(found, Ok), found
             self.operations[found.ok().label] = found.ok()
         self.stored = Counter[str]()  # requests whose documents were read again
-        self.keys = dict[str, str]()  # of rooms and assignments
-        self.known = Known(self._share, self._collection, self._assignment, self._room)
+        self.keys = dict[str, str]()  # of rooms, assignments and studies
+        self.known = Known(self._share, self._collection, self._assignment, self._study, self._room)
 
     def cases(self, label: str) -> st.SearchStrategy[Asked]:
         """Return requests of an operation: some valid by the reference, some with a mistake."""
@@ -153,8 +153,13 @@ class Contract:
 
     def _assignment(self) -> dict[str, Any]:
         asked = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
-        body: Any = {"title": "A title", "questions": [asked]}
-        case = self.operations["POST /api/assignments"].Case(body=body, media_type=JSON)
+        return self._keyed("/api/assignments", {"title": "A title", "questions": [asked]})
+
+    def _study(self) -> dict[str, Any]:
+        return self._keyed("/api/studies", {"title": "A title", "arms": [{"name": "A name"}]})
+
+    def _keyed(self, path: str, body: Any) -> dict[str, Any]:
+        case = self.operations[f"POST {path}"].Case(body=body, media_type=JSON)
         response = case.call()
         assert response.status_code == 201, response.text
         made: dict[str, Any] = response.json()

@@ -165,18 +165,20 @@ def fitting(body: Any) -> Any:
 
 
 class Known:
-    """Existing shares, collections, assignments and rooms; functions create missing ones."""
+    """Existing shares, collections, assignments, studies, rooms; functions create missing ones."""
 
     def __init__(
         self,
         make: Callable[[], dict[str, Any]],
         collect: Callable[[], dict[str, Any]],
         assign: Callable[[], dict[str, Any]],
+        plan_study: Callable[[], dict[str, Any]],
         make_room: Callable[[], dict[str, Any]],
     ) -> None:
         self._make = make
         self._collection = collect
         self._assignment = assign
+        self._study = plan_study
         self._make_room = make_room
         self.shares: list[dict[str, Any]] = []
         self.rooms: list[dict[str, Any]] = []
@@ -223,8 +225,8 @@ class Known:
             if case.method == "DELETE" and draw.random() < 0.5:
                 case.headers["Edit-Key"] = share["edit_key"]
                 self.shares.remove(share)
-        elif "/assignments/" in case.path:
-            one = self._assignment()
+        elif "/assignments/" in case.path or "/studies/" in case.path:
+            one = self._study() if "/studies/" in case.path else self._assignment()
             found["id"] = one["id"]
             if draw.random() < OFTEN:
                 case.headers["Authorization"] = f"Bearer {one['key']}"

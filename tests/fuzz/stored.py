@@ -31,6 +31,11 @@ def _assignment(sent: Any) -> Any:
     return {**sent, "questions": asked}
 
 
+def _study(sent: Any) -> Any:
+    hidden = ("arms",)  # from participants
+    return {name: value for name, value in sent.items() if name not in hidden}
+
+
 def _question(sent: Any) -> Any:
     hidden = ("value",)  # until it is revealed
     ask = {name: value for name, value in sent.get("ask", {}).items() if name not in hidden}
@@ -43,6 +48,7 @@ STORED: Mapping[str, tuple[str, Part]] = {
     "PUT /api/collections/{id}": ("/api/collections/{id}", _collection),
     "POST /api/assignments": ("/api/assignments/{id}", _assignment),
     "POST /api/assignments/{id}/answers": ("/api/assignments/{id}/answers", lambda _: {}),
+    "POST /api/studies": ("/api/studies/{id}", _study),
     "POST /api/rooms": ("/api/rooms/{code}/state", lambda sent: sent["state"]),
     "PUT /api/rooms/{code}/state": ("/api/rooms/{code}/state", _whole),
     "PUT /api/rooms/{code}/question": ("/api/rooms/{code}/state", _question),

@@ -30,6 +30,7 @@ from tests.assignments.assigning import BODY as ASSIGNMENT
 from tests.fuzz.contract import Asked, Contract, contract_of
 from tests.fuzz.stored import STORED
 from tests.serving.storage import STATE, share
+from tests.studies.taking_part import BODY as STUDY
 
 OPERATIONS = {  # requests of each
     "GET /api/health": 2,
@@ -69,6 +70,13 @@ OPERATIONS = {  # requests of each
     "POST /api/assignments/{id}/answers": 12,
     "GET /api/assignments/{id}/answers": 10,
     "GET /api/assignments/{id}/answers.csv": 10,
+    "POST /api/studies": 12,
+    "GET /api/studies/{id}": 10,
+    "DELETE /api/studies/{id}": 10,
+    "POST /api/studies/{id}/participants": 12,
+    "POST /api/studies/{id}/answers": 12,
+    "GET /api/studies/{id}/results": 10,
+    "GET /api/studies/{id}/answers.csv": 10,
     "GET /api/links": 8,
     "GET /api/links/picture": 8,
     "GET /api/qr": 8,
@@ -231,6 +239,15 @@ async def test_a_failure_of_the_store_is_in_the_reference(
     await told(client, "POST", answers, status, known=mine, json=own)
     await told(client, "GET", answers, status, known=mine, headers=held)
     await told(client, "GET", f"{answers}.csv", status, known=mine, headers=held)
+    await told(client, "POST", "/api/studies", status, json=STUDY)
+    await told(client, "GET", "/api/studies/{id}", status, known=mine)
+    await told(client, "DELETE", "/api/studies/{id}", status, known=mine, headers=held)
+    part = {"member": "k2m4n6p8"}
+    await told(client, "POST", "/api/studies/{id}/participants", status, known=mine, json=part)
+    test = {**part, "stage": "before", "answers": []}
+    await told(client, "POST", "/api/studies/{id}/answers", status, known=mine, json=test)
+    for what in ("results", "answers.csv"):
+        await told(client, "GET", f"/api/studies/{{id}}/{what}", status, known=mine, headers=held)
     for path in ("/api/links", "/api/links/picture"):
         await told(client, "GET", path, status, params={"link": f"/s/{made['id']}"})
     await told(client, "GET", "/api/ready", 503)

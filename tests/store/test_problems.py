@@ -191,7 +191,8 @@ def test_page_and_problems_name_the_same_kinds() -> None:
     page = (ROOT / "templates/problem.html").read_text()
     told = set(re.findall(r'^  "([\w-]+)": ', page, re.MULTILINE))
     reading = {kind for kind, (status, _) in STATUS.items() if status == 503}
-    missing = {"unknown-assignment", "unknown-collection", "unknown-corpus", "unknown-room"}
+    sought = ("assignment", "collection", "corpus", "room", "study")
+    missing = {f"unknown-{kind}" for kind in sought}
     waiting = {"busy", "too-many-requests", "too-many-room-tries"}
     damaged = {f"damaged-{kind}" for kind in get_args(Stored)}
     assert damaged < TITLES.keys()

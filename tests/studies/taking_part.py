@@ -8,11 +8,12 @@ import httpx
 from app.lessons.inventory import inventory
 
 PATH = "/api/studies"
+PAGES = [{"link": "/learn/masks"}, {"link": "/?source=Hi&view=lines", "title": "A sentence"}]
 BODY: dict[str, Any] = {
     "title": "Week 3 <b>",
     "note": "Two tests.",
     "arms": [
-        {"name": "Lessons", "pages": ["/learn/masks", "/?source=Hi&view=lines"]},
+        {"name": "Lessons", "pages": PAGES},
         {"name": "Control"},
     ],
     "later_days": 14,

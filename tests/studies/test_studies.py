@@ -10,12 +10,14 @@ import pytest
 
 from app.http.csv_file import MARK
 from app.lessons.inventory import inventory
+from app.lessons.service import find
 from app.studies import service
 from app.studies.schemas import MAX_ARMS
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
 from tests.studies.taking_part import (
     BODY,
+    PAGES,
     PATH,
     answered,
     begun,
@@ -59,8 +61,9 @@ async def test_a_participant_is_led_from_test_to_test(
     assert await begun(client, study, ANN) == standing
     reading = await answered(client, study, ANN, standing, right(5))
     assert reading["stage"] == "after"
-    assert [page["link"] for page in reading["pages"]] == BODY["arms"][0]["pages"]
-    assert reading["pages"][0]["title"] != reading["pages"][0]["link"]
+    assert [page["link"] for page in reading["pages"]] == [page["link"] for page in PAGES]
+    titles = [page["title"] for page in reading["pages"]]
+    assert titles == [find("masks").document("en").title, "A sentence"]
     asked = [{question["asks"] for question in one["questions"]} for one in (standing, reading)]
     assert not asked[0] & asked[1], "the second test has the other form"
     waiting = await answered(client, study, ANN, reading, right(9))
@@ -74,7 +77,7 @@ async def test_a_participant_is_led_from_test_to_test(
     class Later(datetime):
         @classmethod
         def now(cls, tz: object = None) -> "Later":
-            return super().now(UTC) + timedelta(days=14, seconds=1)  # type: ignore[return-value]
+            return super().now(UTC) + timedelta(days=14, seconds=1)
 
     monkeypatch.setattr(service, "datetime", Later)
     last = await begun(client, study, ANN)
@@ -245,14 +248,14 @@ async def test_a_study_is_no_assignment(client: httpx.AsyncClient) -> None:
         ({"arms": []}, "too-short", "arms"),
         ({"arms": [{"name": str(n)} for n in range(MAX_ARMS + 1)]}, "too-long", "arms"),
         (
-            {"arms": [{"name": "x", "pages": ["https://example.com/"]}]},
-            "not-an-address",
-            "arms[0].pages[0]",
+            {"arms": [{"name": "x", "pages": [{"link": "https://example.com/"}]}]},
+            "unknown-value",
+            "arms[0].pages[0].link",
         ),
         (
-            {"arms": [{"name": "x", "pages": ["//example.com"]}]},
-            "not-an-address",
-            "arms[0].pages[0]",
+            {"arms": [{"name": "x", "pages": [{"link": "//example.com"}]}]},
+            "unknown-value",
+            "arms[0].pages[0].link",
         ),
         ({"later_days": 0}, "out-of-range", "later_days"),
         ({"later_days": 91}, "out-of-range", "later_days"),

@@ -7,14 +7,13 @@ import { format } from "../core/store/link.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { COLLECTION_ADDRESS } from "../core/store/kept-collections.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { rememberAssignment } from "./kept-assignments.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { Question } from "../ask/question.js" */
-
-const COLLECTION = /^(?:https?:\/\/[^/]+)?(?:\/[^?#]*)?\/c\/(\w+)/;
 
 /**
  * The questions of a lesson, of a share that asks, or of everything in a collection.
@@ -24,7 +23,7 @@ const COLLECTION = /^(?:https?:\/\/[^/]+)?(?:\/[^?#]*)?\/c\/(\w+)/;
  * @returns {Promise<{title: string, questions: Question[]}>}  throws a Problem
  */
 export async function questionsOf(api, link, lang) {
-  const [, id] = link.trim().match(COLLECTION) ?? [];
+  const [, id] = link.trim().match(COLLECTION_ADDRESS) ?? [];
   if (!id) return ofLink(api, link, lang);
   const { title, items } = await api.readCollection(id);
   const questionLists = await Promise.all(items.map((item) => ofLink(api, item.link, lang).catch(() => ({ questions: [] }))));

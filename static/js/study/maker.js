@@ -1,6 +1,7 @@
 /** A new study: its arms, and what each of them reads. */
 
 import { wording } from "../core/figure/problem-wording.js";
+import { COLLECTION_ADDRESS } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el, render } from "../lib/render.js";
 import { studyKeys } from "./kept-studies.js";
@@ -31,7 +32,7 @@ export function createStudyMaker({ page, api, lang, root, lessons }) {
     if (busy) return;
     busy = true;
     draw();
-    const body = { title: title.trim(), note: note.trim(), arms: arms.map(({ name, pages }) => ({ name: name.trim(), pages: pages.map(({ link }) => link) })), later_days: delay || null };
+    const body = { title: title.trim(), note: note.trim(), arms: arms.map(({ name, pages }) => ({ name: name.trim(), pages: pages.map(({ link, title: page }) => (lessons.some((lesson) => lesson.link === link) ? { link } : { link, title: page.slice(0, MAX_TITLE) })) })), later_days: delay || null };
     const study = await api.createStudy(body).catch(failure);
     busy = false;
     problem = study instanceof Problem ? study : null;
@@ -46,14 +47,18 @@ export function createStudyMaker({ page, api, lang, root, lessons }) {
     draw();
   }
 
-  /** Add a link of this server, without its host. @param {Arm} arm */
-  function paste(arm) {
+  /** Add a page of this server. @param {Arm} arm */
+  async function paste(arm) {
     const pasted = arm.pasted.trim();
-    if (!pasted) return;
-    const { pathname, search, hash } = new URL(pasted, window.location.href);
-    const link = `${pathname}${search}${hash}`;
+    if (!pasted || busy) return;
+    busy = true;
+    const [, collection] = pasted.match(COLLECTION_ADDRESS) ?? [];
+    const page = await (collection ? api.readCollection(collection).then(({ title }) => ({ link: `/c/${collection}`, title })) : api.link(pasted, lang)).catch(failure);
+    busy = false;
+    problem = page instanceof Problem ? page : null;
+    if (page instanceof Problem) return draw();
     arm.pasted = "";
-    add(arm, [{ link, title: lessons.find((lesson) => lesson.link === link)?.title ?? link }]);
+    add(arm, [{ link: page.link, title: page.title || page.link }]);
   }
 
   /** @param {Arm} arm @param {number} i */
@@ -76,7 +81,7 @@ export function createStudyMaker({ page, api, lang, root, lessons }) {
         el("span", {}, t("Add a lesson")),
         el("select", { value: "", onchange: chosen }, el("option", { key: "", value: "" }, t("choose …")), el("option", { key: "all", value: "all" }, t("all lessons")), lessons.map(({ link, title: name }) => el("option", { key: link, value: link }, name))),
       ),
-      el("label", {}, el("span", {}, t("Or paste the link of any page of this server")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, value: arm.pasted, oninput: (/** @type {any} */ { target }) => (arm.pasted = target.value) }), el("button", { type: "button", className: "button", onclick: () => paste(arm) }, t("Add the page")))),
+      el("label", {}, el("span", {}, t("Or paste the link of any page of this server")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, value: arm.pasted, oninput: (/** @type {any} */ { target }) => (arm.pasted = target.value) }), el("button", { type: "button", className: "button", onclick: () => void paste(arm) }, t("Add the page")))),
       arms.length > 1 && el("p", {}, el("button", { type: "button", className: "button quiet", onclick: () => ((arms = arms.filter((other) => other !== arm)), draw()) }, t("Remove this arm"))),
     );
   }

@@ -16,6 +16,8 @@ import { studyKeys } from "./kept-studies.js";
 const PACE = 10_000;
 /** Of a row of the plot, in pixels. */
 const [WIDE, HIGH, EDGE] = [140, 20, 7];
+/** Misunderstandings that are in sight. */
+const SHOWN = 6;
 
 /**
  * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} services
@@ -87,7 +89,7 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
   /** @param {StudyResults} results */
   function overview({ arms }) {
     const later = arms.some(({ kept }) => kept.n);
-    const names = [t("Arm"), t("began"), t("both tests"), t("before"), t("after"), t("gain"), t("normalized gain"), t("Cohen’s d"), t("minutes"), ...(later ? [t("third test")] : [])];
+    const names = [t("Arm"), t("began"), t("both tests"), t("first test"), t("second test"), t("gain"), t("normalized gain"), t("Cohen’s d"), t("minutes"), ...(later ? [t("third test")] : [])];
     const row = (/** @type {Arm} */ { name, assigned, learned, kept, minutes }) =>
       el(
         "tr",
@@ -118,13 +120,17 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
       "section",
       { key: `arm ${arm.name}`, "aria-label": arm.name },
       el("h2", {}, arm.name),
-      scrolled("items", t("Right answers by item (○ before, ● after)"), [t("Item"), "", t("before"), t("after"), t("gain"), t("normalized gain")], items),
-      chosen.length > 0 && scrolled("kinds", t("Misunderstandings, the most frequent ones after reading first"), [t("Chosen"), "", t("before"), t("after")], chosen),
+      scrolled("items", t("Right answers by item (○ first test, ● second test)"), [t("Item"), "", t("first test"), t("second test"), t("gain"), t("normalized gain")], items),
+      chosen.length > 0 && kinds(chosen.slice(0, SHOWN)),
+      chosen.length > SHOWN && el("details", {}, el("summary", {}, t("All that were chosen")), kinds(chosen)),
     );
   }
 
+  /** @param {import("../lib/render.js").Child[]} rows */
+  const kinds = (rows) => scrolled("kinds", t("Misunderstandings, the most frequent ones in the second test first"), [t("Chosen"), "", t("first test"), t("second test")], rows);
+
   const method = () =>
-    el("details", { key: "method" }, el("summary", {}, t("How this is computed")), el("p", {}, t("Scores are shares of right answers; a question without an answer is not right. Only participants who took both tests count. Half of each arm began with form A, half with form B. The normalized gain is (after − before) / (1 − before) of the means (Hake 1998). Cohen’s d divides the mean gain by √((s²before + s²after) / 2), with the 95 % interval of Bonett (2008); between two arms it divides the difference of the mean gains by their pooled standard deviation, with the interval of Hedges and Olkin (1985). With fewer than about 20 participants in an arm these intervals are too narrow.")));
+    el("details", { key: "method" }, el("summary", {}, t("How this is computed")), el("p", {}, t("Scores are shares of right answers; a question without an answer is not right. Only participants who took both tests count. Half of each arm began with form A, half with form B. The normalized gain is (after − before) / (1 − before) of the means (Hake 1998). Cohen’s d divides the mean gain by √((s²before + s²after) / 2), with the 95 % interval of Bonett (2008); between two arms it divides the difference of the mean gains by their pooled standard deviation, with the interval of Hedges and Olkin (1985). The intervals are approximations: in simulated studies with 8 and more participants in an arm, 94 to 96 of 100 had the true effect.")));
 
   draw();
   void refresh();
@@ -152,7 +158,7 @@ function dumbbell(before, after) {
 
 /** @param {string} key @param {string} caption @param {string[]} names @param {import("../lib/render.js").Child[]} rows */
 function scrolled(key, caption, names, rows) {
-  return el("div", { key, className: `scrolled ${key}`, tabIndex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, names.map((name, i) => el(name ? "th" : "td", { key: i, ...(name ? { scope: "col" } : {}) }, name)))), el("tbody", {}, rows)));
+  return el("div", { key, className: `study-table ${key}`, tabIndex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, names.map((name, i) => el(name ? "th" : "td", { key: i, ...(name ? { scope: "col" } : {}) }, name)))), el("tbody", {}, rows)));
 }
 
 /** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */

@@ -6,6 +6,9 @@ import { keep, keptDocument } from "../../lib/browser.js";
 /** @typedef {{id: string, title: string, key: string}} Kept */
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 
+/** The address of a collection; the first group is its id. */
+export const COLLECTION_ADDRESS = /^(?:https?:\/\/[^/]+)?(?:\/[^?#]*)?\/c\/(\w+)/;
+
 const LIST = "collections";
 const draftOf = (/** @type {string} */ id) => `collection-draft-${id}`;
 

@@ -85,7 +85,7 @@ export interface components {
     /** @description The results of one arm. */
     ArmResults: {
       name: string;
-      pages: string[];
+      pages: components["schemas"]["StudyPage"][];
       /** @description Participants who began. */
       assigned: number;
       /** @description Participants who took the first test. */
@@ -2426,7 +2426,17 @@ export interface components {
        * @description In this order; none: a control group.
        * @default []
        */
-      pages?: string[];
+      pages?: components["schemas"]["StudyPage"][];
+    };
+    /** @description A page that participants read. */
+    StudyPage: {
+      /** @description Path, query and fragment of a page. */
+      link: string;
+      /**
+       * @description Empty: the title of a lesson, or else the link.
+       * @default
+       */
+      title?: string;
     };
     /** @description A study as participants get it: not what the arms are. */
     StudyReply: {
@@ -3162,6 +3172,7 @@ export type Span = components["schemas"]["Span"];
 export type StageRequest = components["schemas"]["StageRequest"];
 export type StudyAnswers = components["schemas"]["StudyAnswers"];
 export type StudyArm = components["schemas"]["StudyArm"];
+export type StudyPage = components["schemas"]["StudyPage"];
 export type StudyReply = components["schemas"]["StudyReply"];
 export type StudyRequest = components["schemas"]["StudyRequest"];
 export type StudyResults = components["schemas"]["StudyResults"];
