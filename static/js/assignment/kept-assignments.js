@@ -33,11 +33,11 @@ export function keptKeys(name) {
   };
 }
 
-const kept = keptKeys(LIST);
-export const ownAssignments = kept.all;
-export const assignmentKey = kept.keyOf;
-export const rememberAssignment = kept.remember;
-export const forgetAssignment = kept.forget;
+const assignmentKeys = keptKeys(LIST);
+export const ownAssignments = assignmentKeys.all;
+export const assignmentKey = assignmentKeys.keyOf;
+export const rememberAssignment = assignmentKeys.remember;
+export const forgetAssignment = assignmentKeys.forget;
 
 /**
  * @param {string} id

@@ -1,5 +1,6 @@
 /** Where a teacher begins: choose, prepare, present, hand out, read the results. */
 
+import { studyKeys } from "../study/kept-studies.js";
 import { ownAssignments } from "../assignment/kept-assignments.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
@@ -80,6 +81,8 @@ function showCollections({ t }) {
 function showAssignments({ t }) {
   const row = (/** @type {{id: string, title: string}} */ { id, title }) => el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("span", { className: "together" }, el("span", { className: "meta" }, t("Assignment"))));
   render(find("#teach-assignments"), ownAssignments().map(row));
+  const study = (/** @type {{id: string, title: string}} */ { id, title }) => el("li", { key: id }, el("a", { className: "name", href: `/study/${id}?lang=${lang}#results` }, title || id), el("span", { className: "meta" }, t("Study")));
+  render(find("#teach-studies"), studyKeys.all().map(study));
 }
 
 /** The rooms that have not ended. @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
@@ -96,7 +99,7 @@ async function showRooms({ t }, api) {
 function bindOwned(page) {
   const { t } = page;
   const says = find("#owned-says");
-  const names = { collections: t("Collections"), assignments: t("Assignments"), rooms: t("Rooms"), "kept-models": t("Kept models") };
+  const names = { collections: t("Collections"), assignments: t("Assignments"), studies: t("Studies"), rooms: t("Rooms"), "kept-models": t("Kept models") };
 
   /** @param {File | undefined} file */
   async function open(file) {

@@ -1,10 +1,10 @@
 /**
- * What this browser owns, as one file: the keys of collections, assignments, rooms and models. A file is
- * added to what is there; of the same thing, what is there stays.
+ * What this browser owns, as one file: the keys of collections, assignments, studies, rooms and
+ * models. A file is added to what is there; of the same thing, what is there stays.
  */
 
 /** What is stored by name, and what identifies an entry of it. @type {Record<string, string>} */
-export const OWNED = { collections: "id", assignments: "id", rooms: "code", "kept-models": "id" };
+export const OWNED = { collections: "id", assignments: "id", studies: "id", rooms: "code", "kept-models": "id" };
 
 const FORMAT = "headlight-keys";
 
