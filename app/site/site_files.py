@@ -4,7 +4,7 @@ index.html, zh.html   the page
 site.js, site.css     linked from the files in `static/`, as the server does
 model-worker.js       the worker that runs the model, and the libraries that it imports
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
-offline.js            a service worker with the list of all files
+offline.js            a service worker, which keeps the files
 en-zh/                the exported model, and `model.json`, its description
 """
 
@@ -34,6 +34,7 @@ LIBRARIES = {
     "tokenizers.min.mjs": TOKENIZERS,
 }
 WASM = RUNTIME / "ort-wasm-simd-threaded.wasm"
+RUNTIME_FILE = "ort-wasm.bin"
 LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
 WORKER = """\
 import * as ort from "./ort.wasm.min.mjs";
@@ -84,7 +85,7 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
     for file in exported:
         written.append(file)
         yield file
-    yield _write(into / "offline.js", _offline(into, written))
+    yield _write(into / "offline.js", _offline(into, written, [name for name, _ in files]))
 
 
 def _bundle(model: str) -> Path:
@@ -123,7 +124,7 @@ def _copied() -> Iterator[tuple[str, bytes]]:
     """Yield the libraries, their licences, and files of `static/`."""
     for name, folder in LIBRARIES.items():
         yield name, (folder / name).read_bytes()
-    yield "ort-wasm.bin", gzip.compress(WASM.read_bytes(), 9, mtime=0)
+    yield RUNTIME_FILE, gzip.compress(WASM.read_bytes(), 9, mtime=0)
     for path in STATIC_FILES:
         yield Path(path).name, (STATIC / path).read_bytes()
     yield "LICENSES.txt", _licences().encode()
@@ -139,12 +140,13 @@ def _licences() -> str:
     return ("\n" + "=" * 78 + "\n\n").join(licences)
 
 
-def _offline(into: Path, written: list[Path]) -> bytes:
+def _offline(into: Path, written: list[Path], names: list[str]) -> bytes:
+    """Return the service worker: `names` are kept at once, other files as they are loaded."""
     digest = sha256()
     for file in sorted(written):
         digest.update(sha256(file.read_bytes()).digest())
-    names = ["./", *(file.relative_to(into).as_posix() for file in sorted(written))]
-    first = {"siteVersion": digest.hexdigest()[:16], "siteFiles": names}
+    at_once = ["./", *(name for name in sorted(names) if name != RUNTIME_FILE)]
+    first = {"siteVersion": digest.hexdigest()[:16], "siteFiles": at_once}
     return f"Object.assign(globalThis, {json.dumps(first)});\n{bundles.script('offline')}".encode()
 
 

@@ -174,7 +174,9 @@ def test_opens_without_a_network_the_second_time(browser: Browser, site: Path) -
     with static_host(site) as host:
         opened = Opened(context, f"{host}headlight/")
         opened.open()
-        opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        loaded = [url for url in opened.requested if url.endswith("weights.safetensors")]
+        assert len(loaded) <= 2, "the page's request, and that of the service worker for it"
+        opened.page.wait_for_timeout(1_000)  # the last file is being written
     context.set_offline(True)
     again = Opened(context, opened.address)
     again.open(source="I see a cat.")
@@ -184,10 +186,14 @@ def test_opens_without_a_network_the_second_time(browser: Browser, site: Path) -
 
 def test_the_folder_is_small_and_whole(site: Path) -> None:
     folder = site / "headlight"
-    files = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    assert sum(files.values()) <= WHOLE
+    sizes = {
+        os.fspath(path.relative_to(folder)): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    assert sum(sizes.values()) <= WHOLE
     offline = (folder / "offline.js").read_text()
     listed = set(json.loads(re.search(r"\{.*?\}", offline)[0])["siteFiles"])  # type: ignore[index]
-    assert listed == {"./"} | {
-        os.fspath(path.relative_to(folder)) for path in files if path.name != "offline.js"
-    }
+    assert listed - {"./"} <= {*sizes}
+    assert {"index.html", "zh.html", "site.js", "site.css", "model-worker.js"} <= listed
+    assert max(sizes[name] for name in listed - {"./"}) < 1_000_000, "kept as it is loaded"

@@ -31,12 +31,16 @@ import { OPTIONS } from "../views/index.js";
 
 /** @import { Page } from "../core/store/store.js" */
 
+/** The longest wait for the files to be kept, in milliseconds. */
+const PATIENCE = 3000;
+
 const { lang = "en", catalog = "", model: folder = "" } = find("#workspace").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const [messages, description] = await Promise.all([api.catalog(catalog), fetch(`${folder}model.json`).then((response) => response.json())]);
   const onLoading = bindLoading(find("#runs-here"), translator(messages).t);
+  await keptFiles();
   const model = createWorkerModel(new Worker("model-worker.js", { type: "module" }), folder, completed(description), onLoading);
   const source = local(model);
   const requested = read(window, OPTIONS);
@@ -55,7 +59,18 @@ async function start() {
   bindDisclosure(find("#examples-open"), find("#examples-panel"));
   write(window, store.get().link, OPTIONS);
   await services.figure.run();
-  await navigator.serviceWorker?.register("offline.js").catch(() => undefined);
+}
+
+/**
+ * Wait until what is loaded is also kept, so that nothing is loaded twice; not for long, since the
+ * page does without.
+ */
+async function keptFiles() {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) return;  // not over plain http
+  const controlled = new Promise((resolve) => serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
+  const isRegistered = await serviceWorker.register("offline.js").then(() => true, () => false);
+  if (isRegistered && !serviceWorker.controller) await Promise.race([controlled, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
 }
 
 /** The other language's page shows the same. @param {import("../workspace/main-figure.js").PageServices} services */
