@@ -73,8 +73,8 @@ function showCollections({ t }) {
         link("assign", `/a?of=/c/${id}&lang=${lang}`, t("Assignment"), title),
       ),
     );
-  const own = keptCollections();
-  render(find("#teach-collections"), own.length ? own.map(row) : el("li", { key: "none", className: "empty" }, t("Nothing yet: choose a plan above, and it appears here.")));
+  const collections = keptCollections();
+  render(find("#teach-collections"), collections.length ? collections.map(row) : el("li", { key: "none", className: "empty" }, t("Nothing yet: choose a plan above, and it appears here.")));
 }
 
 /** @param {import("../core/figure/types.js").PageContext} page */
@@ -98,15 +98,15 @@ async function showRooms({ t }, api) {
 /** @param {import("../core/figure/types.js").PageContext} page */
 function bindOwned(page) {
   const { t } = page;
-  const says = find("#owned-says");
+  const status = find("#owned-says");
   const names = { collections: t("Collections"), assignments: t("Assignments"), studies: t("Studies"), rooms: t("Rooms"), "kept-models": t("Kept models") };
 
   /** @param {File | undefined} file */
   async function open(file) {
     const done = file && restored(ownedThings(keptDocument), await file.text());
-    if (!done) return void (says.textContent = t("This is not a file that was saved here."));
+    if (!done) return void (status.textContent = t("This is not a file that was saved here."));
     for (const [name, entries] of Object.entries(done.things)) keep(name, JSON.stringify(entries));
-    says.textContent = t("{n} added.", { n: done.added });
+    status.textContent = t("{n} added.", { n: done.added });
     draw();
   }
 
