@@ -141,6 +141,12 @@ def many_heads(models: Models) -> Facts:
     cat = models(None).trace("She has a black cat.", select=["encoder.2.self.weights"])
     words = [token.text.strip() for token in cat.texts["source"]]
     row = cat["encoder.2.self.weights"].value[:, words.index("cat"), words.index("black")]
+    animal, second, place = (
+        translation(models, source=ANIMAL),
+        models("en-zh-4-heads"),
+        off("decoder.0.cross", 6),
+    )
+    assert second.trace(ANIMAL, select=[]).output.text == animal
     return {
         "black_heads": _cells(map(two, row.tolist())),
         "features": str(info.d_model),
@@ -151,7 +157,9 @@ def many_heads(models: Models) -> Facts:
         "all_heads": str(len(without)),
         "that_change": str(len(changed)),
         "like_this": str(changed.count(like_this)),
-        "animal": translation(models, source=ANIMAL),
+        "animal": animal,
+        "without_place": translation(models, place, source=ANIMAL),
+        "without_place_4": second.trace(ANIMAL, interventions=[place], select=[]).output.text,
         "sort_1": right("sort-1-head", 12),
         "sort_2": right("sort-2-heads", 12),
         "sort_4": right("sort", 12),
