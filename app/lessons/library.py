@@ -96,6 +96,16 @@ def _lesson_numbers() -> Mapping[str, str]:
     return {f"lesson-{lesson.slug}": str(lesson.number) for lesson in lessons()}
 
 
+@cache
+def bringing() -> Mapping[str, Lesson]:
+    """Return the lesson that brings each term of the glossary: the first that links to it."""
+    by_term: dict[str, Lesson] = {}
+    for lesson in lessons():
+        for term in lesson.document("en").terms:
+            by_term.setdefault(term, lesson)
+    return by_term
+
+
 def _symbols(by_symbol: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:
     return tuple(
         (name, Symbol(term, " ".join(parts))) for name, (term, *parts) in by_symbol.items()

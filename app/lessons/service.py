@@ -13,7 +13,7 @@ from app.figures import kinds
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons.inventory import inventory
-from app.lessons.library import Lesson, lessons, plan
+from app.lessons.library import Lesson, bringing, lessons, plan
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 
 
@@ -61,7 +61,7 @@ def page(
         for name, n in near.items()
         if 0 <= n < len(all_lessons)
     }
-    terms = [(term, *meaning(term, lang)) for term in document.terms]
+    terms = [(term, *meaning(term, lang), bringing()[term]) for term in document.terms]
     variables = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
     variables |= {"items": [] if room else inventory().moved_by(slug), **(room or {})}
     return render(request, services, "lesson.html", more=variables)

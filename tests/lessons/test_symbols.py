@@ -7,7 +7,7 @@ from html import unescape
 from xml.etree import ElementTree as ET
 
 from app.lessons.formulas import SYMBOLS, formula
-from app.lessons.library import lessons, plan
+from app.lessons.library import bringing, lessons, plan
 from app.lessons.markdown import meaning
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
 from tests.pages.test_catalog import messages, read, said
@@ -73,3 +73,24 @@ def test_no_symbol_is_left_as_it_is_typed() -> None:
         assert not TYPED.search(text), TYPED.search(text)
     for path in (ROOT / "static/js").rglob("*.js"):
         assert not (found := TYPED_IN_SCRIPT.search(path.read_text("utf-8"))), (path, found)
+
+
+def test_no_term_is_used_before_the_lesson_that_brings_it() -> None:
+    """A lesson brings the terms that no earlier one links to; it needs the others that it links."""
+    glossary = json.loads((ROOT / "static/glossary.json").read_text("utf-8"))
+    for lang in LANGS:
+        brought: set[str] = set()
+        for lesson in lessons():
+            brought |= set(lesson.document("en").terms)
+            text = TAG.sub("", MATH.sub(" ", html(lesson.document(lang))))
+            text = re.split("In the paper|在论文中的位置", text)[0]
+            for term in glossary.keys() - brought:
+                word = re.escape(glossary[term][lang]["term"])
+                pattern = rf"\b{word}s?\b" if lang == "en" else word
+                assert not re.search(pattern, text, re.IGNORECASE), (lesson.slug, lang, term)
+
+
+def test_both_languages_link_to_the_same_terms() -> None:
+    for lesson in lessons():
+        assert {*lesson.document("zh").terms} == {*lesson.document("en").terms}, lesson.slug
+        assert all(bringing()[term].number <= lesson.number for term in lesson.document("en").terms)
