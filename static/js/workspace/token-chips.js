@@ -90,7 +90,7 @@ export function bindChips({ store, t }) {
   const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
   const output = find("#output");
   lists.forEach((list) => makeOneStop(list));
-  const cutOff = [...lists.map((list) => markCutOff(list, "x")), markCutOff(output, "y")];
+  const cutOff = [...lists.map((list) => markCutOff(list, "x")), markCutOff(output, "x")];
 
   function rebuild() {
     const { trace, model } = store.get();

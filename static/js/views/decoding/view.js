@@ -48,14 +48,13 @@ function createWriting(context, { go, scene }) {
         transport.pause();
         go(step);
       };
+      const chance = Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…";
       const props = {
         type: "button",
         className: run.steps[step]?.forced ? "forced" : "",
-        "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }),
         "aria-current": step === stepIndex ? "step" : null,
       };
-      const chance = Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…";
-      const button = el("button", { ...props, onclick }, token(label), el("span", { className: "chance" }, chance));
+      const button = el("button", { ...props, onclick }, el("span", { className: "hidden" }, t("step {n}", { n: step + 1 }), " "), token(label), " ", el("span", { className: "chance" }, chance));
       return el("li", { className: step < stepIndex ? "past" : step === stepIndex ? "now" : "ahead" }, button);
     });
     render(line, buttons, waiting && el("li", { className: "more" }, "…"));

@@ -256,6 +256,6 @@ function headCell(t, address, n, value, { paint, present, pick }) {
   const values = { layer: layer + 1, head: head + 1, value: plus(value, four) };
   const description = n ? t("Layer {layer}, cross-attention, head {head}: {value}", values) : t("Layer {layer}, self-attention, head {head}: {value}", values);
   const isCurrent = block === present.block && layer === present.layer && head === present.head;
-  const props = { type: "button", title: description, "aria-label": description, "aria-pressed": isCurrent, "data-value": value.toFixed(6) };
+  const props = { type: "button", title: description, "aria-label": `${change(value)}, ${description}`, "aria-pressed": isCurrent, "data-value": value.toFixed(6) };
   return el("button", { ...props, style: paint(value), onclick: () => pick(address) }, change(value));
 }
