@@ -313,13 +313,13 @@ function cell(context, scene, part, focused, { x, y, wide, high, line }) {
   const paint = value === null ? null : colour(diverging(theme), (1 + (scene.sign * value) / scene.limit) / 2);
   const on = scene.on(part);
   const description = scene.describe(part);
-  const printed = value === null ? "·" : Math.abs(value) < 0.005 ? "0" : two(value);
+  const printedValue = value === null ? "·" : Math.abs(value) < 0.005 ? "0" : two(value);
   return s(
     "g",
-    { role: "button", class: on ? "cell off" : "cell", tabindex: focused ? 0 : -1, "aria-label": `${description} ${printed}`, "aria-pressed": String(on), "data-at": part.place, "data-head": part.head, "data-name": part.name, "data-row": line },
+    { role: "button", class: on ? "cell off" : "cell", tabindex: focused ? 0 : -1, "aria-label": `${description} ${printedValue}`, "aria-pressed": String(on), "data-at": part.place, "data-head": part.head, "data-name": part.name, "data-row": line },
     s("title", {}, description),
     s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3, fill: paint ? css(paint) : theme.paper, stroke: on ? theme.ink : paint ? "none" : theme.hatch, "stroke-width": on ? 2.5 : 1, "stroke-dasharray": on ? "4 3" : null }),
-    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": on ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, printed),
+    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": on ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, printedValue),
   );
 }
 
