@@ -23,8 +23,8 @@ async function activate() {
 /** The kept file, whatever the query says, or the host's. @param {WorkerEvent} event */
 async function reply({ request }) {
   const cache = await caches.open(NAME);
-  const kept = await cache.match(request, { ignoreSearch: true });
-  if (kept) return kept;
+  const cached = await cache.match(request, { ignoreSearch: true });
+  if (cached) return cached;
   const response = await fetch(request);
   if (response.ok) void cache.put(request, response.clone()).catch(() => undefined);  // a full disk
   return response;
