@@ -103,6 +103,7 @@ OPERATIONS = {  # requests of each
     "POST /api/rooms/{code}/answers": 10,
     "GET /api/rooms/{code}/answers": 5,
     "GET /api/rooms/{code}/answers.csv": 5,
+    "GET /api/rooms/{code}/answers.json": 5,
     "DELETE /api/rooms/{code}/answers/{answer}": 5,
 }
 TOO_MUCH = InputError("too-much-work", "", "this is too much")

@@ -82,7 +82,7 @@ export function createStudyMaker({ page, api, lang, root, lessons }) {
         el("select", { value: "", onchange: chosen }, el("option", { key: "", value: "" }, t("choose …")), el("option", { key: "all", value: "all" }, t("all lessons")), lessons.map(({ link, title: name }) => el("option", { key: link, value: link }, name))),
       ),
       el("label", {}, el("span", {}, t("Or paste the link of any page of this server")), el("span", { className: "together" }, el("input", { type: "text", inputMode: "url", autocomplete: "off", spellcheck: false, value: arm.pasted, oninput: (/** @type {any} */ { target }) => (arm.pasted = target.value) }), el("button", { type: "button", className: "button", onclick: () => void paste(arm) }, t("Add the page")))),
-      arms.length > 1 && el("p", {}, el("button", { type: "button", className: "button quiet", onclick: () => ((arms = arms.filter((other) => other !== arm)), draw()) }, t("Remove this arm"))),
+      arms.length > 1 && el("p", {}, el("button", { type: "button", className: "button quiet", onclick: () => ((arms = arms.filter((remaining) => remaining !== arm)), draw()) }, t("Remove this arm"))),
     );
   }
 

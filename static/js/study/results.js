@@ -17,7 +17,7 @@ const PACE = 10_000;
 /** Of a row of the plot, in pixels. */
 const [WIDE, HIGH, EDGE] = [140, 20, 7];
 /** Misunderstandings that are in sight. */
-const SHOWN = 6;
+const MOST_CHOSEN = 6;
 
 /**
  * @param {{page: import("../core/figure/types.js").PageContext, api: import("../core/wire/api.js").Api, root: HTMLElement, lang: string}} services
@@ -88,14 +88,14 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
 
   /** @param {StudyResults} results */
   function overview({ arms }) {
-    const later = arms.some(({ kept }) => kept.n);
+    const later = arms.some((arm) => arm.kept.n);
     const names = [t("Arm"), t("began"), t("both tests"), t("first test"), t("second test"), t("gain"), t("normalized gain"), t("Cohen’s d"), t("minutes"), ...(later ? [t("third test")] : [])];
-    const row = (/** @type {Arm} */ { name, assigned, learned, kept, minutes }) =>
+    const row = (/** @type {Arm} */ { name, assigned, learned, kept: retained, minutes }) =>
       el(
         "tr",
         { key: name },
         el("th", { scope: "row" }, name),
-        ...[String(assigned), String(learned.n), score(learned.before), score(learned.after), gain(learned.gain), number(learned.normalized), effect(learned.effect), minutes === null ? "–" : String(Math.round(minutes)), ...(later ? [kept.n ? t("{score} (of {n})", { score: score(kept.after), n: kept.n }) : "–"] : [])].map((words, i) => el("td", { key: i }, words)),
+        ...[String(assigned), String(learned.n), score(learned.before), score(learned.after), gain(learned.gain), number(learned.normalized), effect(learned.effect), minutes === null ? "–" : String(Math.round(minutes)), ...(later ? [retained.n ? t("{score} (of {n})", { score: score(retained.after), n: retained.n }) : "–"] : [])].map((words, i) => el("td", { key: i }, words)),
       );
     return scrolled("arms", t("Scores by arm"), names, arms.map(row));
   }
@@ -121,8 +121,8 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
       { key: `arm ${arm.name}`, "aria-label": arm.name },
       el("h2", {}, arm.name),
       scrolled("items", t("Right answers by item (○ first test, ● second test)"), [t("Item"), "", t("first test"), t("second test"), t("gain"), t("normalized gain")], items),
-      chosen.length > 0 && kinds(chosen.slice(0, SHOWN)),
-      chosen.length > SHOWN && el("details", {}, el("summary", {}, t("All that were chosen")), kinds(chosen)),
+      chosen.length > 0 && kinds(chosen.slice(0, MOST_CHOSEN)),
+      chosen.length > MOST_CHOSEN && el("details", {}, el("summary", {}, t("All that were chosen")), kinds(chosen)),
     );
   }
 

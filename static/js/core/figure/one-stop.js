@@ -3,10 +3,7 @@
  * of twenty words would otherwise be twenty stops before the figure.
  */
 
-import { isPlainKey, within } from "./pointing.js";
-
-/** @type {Record<string, number>} */
-const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+import { LIST_STEPS, isPlainKey, within } from "./pointing.js";
 
 /**
  * @param {HTMLElement} list  what is in it may change
@@ -31,10 +28,10 @@ export function makeOneStop(list, item = "button") {
   list.addEventListener("keydown", (event) => {
     const all = items();
     const index = all.findIndex((button) => button === event.target);
-    if (index < 0 || !isPlainKey(event) || !(event.key in STEPS)) return;
+    if (index < 0 || !isPlainKey(event) || !(event.key in LIST_STEPS)) return;
     event.preventDefault();
     event.stopPropagation();
-    all[within(Math.max(index + STEPS[event.key], 0), all.length)].focus();
+    all[within(Math.max(index + LIST_STEPS[event.key], 0), all.length)].focus();
   });
   new MutationObserver(reach).observe(list, { childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"] });
   reach();

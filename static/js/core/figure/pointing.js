@@ -121,6 +121,8 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
+/** Keys within a list of whichever direction. */
+export const LIST_STEPS = /** @type {Record<string, number>} */ ({ ...STEPS, ArrowUp: -1, ArrowDown: 1, ...ENDS });
 /** Keys sent by a presenter's remote; outside projector mode they scroll. */
 export const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
 /** All keys that turn pages: some remotes send arrows. */
