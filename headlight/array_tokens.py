@@ -8,6 +8,7 @@ well, and the figure notice it.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -42,6 +43,10 @@ SPECIAL = re.compile(
 HAN = re.compile(r"[\u2e80-\u2fdf\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 SPACE_BYTE, NEWLINE_BYTE = "Ġ", "Ċ"
+JOINERS = ("\u200c", "\u200d")
+JOINED = re.compile("[\u200c\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+REGION = re.compile("[\U0001f1e6-\U0001f1ff]")
+REGIONS = re.compile("[\U0001f1e6-\U0001f1ff]*\\Z")
 
 
 @dataclass(frozen=True)
@@ -229,7 +234,7 @@ def _spelled(
     None of special tokens.
     """
     spelled: list[bytes | None] = []
-    before = ""  # the token before, if it is of the text
+    before = ""  # the token before with those that it joins, if it is of the text
     for string in strings:
         if is_special(string):
             spelled.append(None)
@@ -238,7 +243,7 @@ def _spelled(
             spelled.append(string)
             continue
         spelled.append(_bytes_of(string, before, scheme, first=not any(spelled)))
-        before = string
+        before = before + string if scheme == "words" and joins(before, string) else string
     return spelled
 
 
@@ -261,9 +266,21 @@ def _bytes_of(string: str, before: str, scheme: str, *, first: bool) -> bytes:
         return (spaced + string.removesuffix("@@")).encode()
     if scheme == "words":
         han = HAN.match(string) and HAN.fullmatch(before[-1:])
-        spaced = "" if first or han or not string.strip() else " "
+        spaced = "" if first or han or joins(before, string) or not string.strip() else " "
         return (spaced + string).encode()
     return string.encode()
+
+
+def joins(before: str, string: str) -> bool:
+    """Return whether a piece is drawn as one character with the end of the piece before it.
+
+    Emoji are joined by U+200D, and changed by skin tones, variants and tags; two letters of regions
+    are a flag; a combining mark belongs to a letter.
+    """
+    mark = string and unicodedata.category(string[0]).startswith("M")
+    regions = len(before) - len(REGIONS.sub("", before))
+    flag = REGION.match(string) and regions % 2
+    return bool(mark or flag or JOINED.match(string) or before.endswith(JOINERS))
 
 
 def _placed(

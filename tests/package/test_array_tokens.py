@@ -81,6 +81,24 @@ def test_plain_words_have_spaces_and_nothing_is_merged() -> None:
         assert read.text[one.start : one.end] == one.text.strip()
 
 
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["I", "👩", "\u200d", "💻", "code"], "I 👩\u200d💻 code"),
+        (["👨", "\u200d👩", "\u200d👧"], "👨\u200d👩\u200d👧"),
+        (["👍", "🏽", "ok"], "👍🏽 ok"),
+        (["❤", "\ufe0f", "🔥"], "❤\ufe0f 🔥"),
+        (["🇩", "🇪", "🇫", "🇷"], "🇩🇪 🇫🇷"),
+        (["🏴", "\U000e0067\U000e0062", "\U000e007f", "x"], "🏴\U000e0067\U000e0062\U000e007f x"),
+        (["1", "\ufe0f", "\u20e3"], "1\ufe0f\u20e3"),
+        (["cafe", "\u0301", "noir"], "cafe\u0301 noir"),
+        (["می", "\u200c", "خواهم"], "می\u200cخواهم"),
+    ],
+)
+def test_pieces_of_one_character_have_no_space_between_them(pieces: list[str], text: str) -> None:
+    assert read_tokens("tokens", pieces, scheme="words").text == text
+
+
 def test_other_schemes_begin_their_words() -> None:
     assert texts("the</w>", "c", "at</w>") == ["the", " c", "at"]
     assert texts("c@@", "at", "sat") == ["c", "at", " sat"]

@@ -41,7 +41,7 @@ export const el = (tag, { key, ...props } = {}, ...children) => ({ tag, key, pro
 
 /** @param {ParentNode & Node} root @param {...(Child | Child[])} children */
 export function render(root, ...children) {
-  const described = withoutGaps(children);
+  const described = isolated(root, withoutGaps(children));
   const names = namesOf(described);
   const old = childrenOf(root);
   const unchanged = old.length === names.length && old.every((node, i) => nameOf(node) === names[i]);
@@ -58,6 +58,24 @@ export function render(root, ...children) {
 /** @param {(Child | Child[])[]} children */
 const withoutGaps = (children) =>
   /** @type {(Described | Node | string)[]} */ (children.flat().filter((child) => child || child === ""));
+
+/** A word from right to left in a text, with the marks that isolate it where there are no elements, as in attributes. */
+const ISOLATED = /(\u2068[^\u2069]*\u2069)/;
+/** Elements of HTML that have no elements in them. */
+const TEXT_ONLY = new Set(["option", "textarea", "title", "script", "style"]);
+
+/**
+ * Put words between the marks into <bdi> elements.
+ * @param {ParentNode & Node & {namespaceURI?: string | null, localName?: string}} root
+ * @param {(Described | Node | string)[]} children
+ */
+function isolated({ namespaceURI, localName = "" }, children) {
+  if ((namespaceURI ?? HTML) !== HTML || TEXT_ONLY.has(localName)) return children;
+  if (!children.some((child) => typeof child === "string" && ISOLATED.test(child))) return children;
+  const split = (/** @type {string} */ text) =>
+    text.split(ISOLATED).filter(Boolean).map((part) => (ISOLATED.test(part) ? el("bdi", {}, part.slice(1, -1)) : part));
+  return children.flatMap((child) => (typeof child === "string" ? split(child) : child));
+}
 
 /**
  * Names that identify siblings: tag, key and how often these occurred; for a node, the node itself.

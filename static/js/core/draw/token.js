@@ -15,8 +15,8 @@ export function token(label, className = "") {
   const { space, special, template, lang } = label;
   const dot = space && el("span", { className: "space", "data-term": space }, space);
   return el(
-    "span",
-    { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, dir: isRightToLeft(label) ? "auto" : undefined, "data-term": special ? label.word : undefined },
+    isRightToLeft(label) ? "bdi" : "span",
+    { className: ["token", special && "special", template && "template", className].filter(Boolean).join(" "), lang, "data-term": special ? label.word : undefined },
     dot,
     bareWord(label),
   );
