@@ -116,6 +116,22 @@ def test_it_fits_and_can_be_read_in_chinese_dark_and_on_paper(
     assert handout.pixels([(3, 400)])[0] == (251, 250, 247)
 
 
+def test_a_token_from_right_to_left_is_isolated_in_a_sentence(
+    page: Page, watch: Watch, workspace: Workspace, tmp_path: Path
+) -> None:
+    weights = np.eye(3, dtype=np.float32)[None, [1, 2, 0]]
+    file = show([weights], ["كتاب", "cat", "كتاب"]).save(tmp_path / "arabic.html")
+    watch.expect(f"request to elsewhere: {file.as_uri()}")
+    page.goto(file.as_uri())
+    workspace.drawn()
+    caption = workspace.find("#caption")
+    expect(caption.locator("bdi.token").first).to_be_visible()
+    assert "\u2068" not in workspace.find("main").inner_text()
+    page.mouse.click(*workspace.cell(0, 1))
+    assert "\u2068" not in workspace.find("main").inner_text()
+    expect(workspace.find("#announce")).to_have_text(re.compile("\u2068كتاب"))
+
+
 # Colab and VS Code put outputs into a frame without an origin of its own.
 def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path) -> None:
     watch.expect("request to elsewhere: (file:|about:)")

@@ -152,3 +152,12 @@ export function details({ el, render }, root) {
   seen.push([...root.querySelectorAll("*")].map(({ namespaceURI, localName }) => `${localName} ${namespaceURI.slice(-4)}`).join());
   return seen;
 }
+
+/** Words from right to left in a text. */
+export function isolated({ el, render }, root) {
+  const text = "looks at \u2068ات\u2069 (0.62), \u2068مي\u2069";
+  render(root, el("p", { title: text }, text), el("select", {}, el("option", {}, text)), el("svg", {}, el("text", {}, text)));
+  const before = root.querySelector("bdi");
+  render(root, el("p", { title: text }, text), el("select", {}, el("option", {}, text)), el("svg", {}, el("text", {}, text)));
+  return [root.innerHTML, root.querySelector("bdi") === before];
+}

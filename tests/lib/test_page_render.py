@@ -65,3 +65,13 @@ def test_only_what_changes_is_touched_and_moved(run: Run) -> None:
         *("first", "second", "b", "e", True, False),
         *(True, "describedafter", drawing),
     ]
+
+
+def test_words_from_right_to_left_are_isolated_by_elements_or_by_marks(run: Run) -> None:
+    html, kept = run("isolated")
+    marked = "looks at \u2068ات\u2069 (0.62), \u2068مي\u2069"
+    assert html == (
+        f'<p title="{marked}">looks at <bdi>ات</bdi> (0.62), <bdi>مي</bdi></p>'
+        f"<select><option>{marked}</option></select><svg><text>{marked}</text></svg>"
+    )
+    assert kept
