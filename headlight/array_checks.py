@@ -82,6 +82,11 @@ def _check_numbers(name: str, layer: int, array: Array, queries: Sequence[Token]
     if unknown.any():
         place = _first(name, layer, np.any(unknown, axis=-1), queries)
         value = array[unknown][0]
+        if np.isneginf(value):
+            raise ValueError(
+                f"{_place_text(place)} has a weight that is -inf: these are masked scores. Scores "
+                "become weights by softmax over the keys: scores.softmax(-1)"
+            )
         raise ValueError(
             f"{_place_text(place)} has a weight that is {value:g}. A query whose keys are all "
             "masked, such as padding, becomes NaN in a softmax, and float16 overflows: cut the "

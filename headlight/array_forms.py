@@ -56,6 +56,8 @@ def given_blocks(attentions: Any, chosen: Sequence[int] | None = None) -> dict[s
     blocks = {name: _layers(name, value) for name, value in _blocks(_saved(attentions)).items()}
     if chosen is None:
         return blocks
+    if isinstance(chosen, int | str) or not len(chosen):
+        raise ValueError(f"layers is {chosen!r}; it must be a list of layers, such as [0, 11]")
     numbers = {number for layers in blocks.values() for number in layers.numbers}
     if unknown := sorted(set(chosen) - numbers):
         raise ValueError(
@@ -152,6 +154,11 @@ def _layers(name: str, value: Any) -> GivenLayers:
             raise ValueError(NO_ATTENTIONS.format(what=f"{name} is None"))
         raise TypeError(f"{name} is {type(value).__name__}, not a list of arrays")
     entries = [_saved(entry) for entry in value]
+    if _is_output_and_weights(entries):
+        raise ValueError(
+            f"{name} is what nn.MultiheadAttention returns: its output, then its weights. Pass the "
+            "weights: attentions[1]"
+        )
     if all(entry is None for entry in entries):
         reason = f"{name}: every layer is None" if entries else f"{name}: there is no layer"
         raise ValueError(NO_ATTENTIONS.format(what=reason))
@@ -166,6 +173,15 @@ def _layers(name: str, value: Any) -> GivenLayers:
     layers, passes = _joined(name, entries), len(entries)
     notice = t("The steps of generate() were joined: {n} passes, one after another.", n=passes)
     return GivenLayers(layers, range(len(layers)), (notice,), joined=True)
+
+
+def _is_output_and_weights(entries: Sequence[Any]) -> bool:
+    """Return whether the first of two arrays has a row of features for each row of the second."""
+    shapes = [tuple(getattr(entry, "shape", ())) for entry in entries]
+    if len(shapes) != 2 or not 2 <= len(shapes[0]) == len(shapes[1]) <= 3:
+        return False
+    (*rows, features), (*queries, keys) = shapes
+    return rows == queries and features != keys == queries[-1]
 
 
 def _stacked(name: str, value: Any) -> GivenLayers:

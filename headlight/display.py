@@ -94,15 +94,37 @@ def show(
 
     `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
     or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
-    `TypeError` for arguments of another form.
+    `ValueError` for a block, layer or head that the model does not have, and `TypeError` for
+    arguments of another form.
     """
     model, request = asked(
         seen, about, {"tokenizer": tokenizer, "scheme": scheme, "layers": layers}
     )
-    trace = traced(model, request)
     place = {"block": block, "layer": layer, "head": head}
+    check_place(model, block, layer, head)
+    trace = traced(model, request)
     drawn = content(model, trace, {**place, "lang": lang})
     return Shown(handout(drawn, "", theme), height, drawn)
+
+
+def check_place(
+    model: Adapter, block: str | None = None, layer: int | None = None, head: int | None = None
+) -> None:
+    """Raise `ValueError` if a model has no such attention; another one is not shown in its place.
+
+    Without a block, `layer` and `head` are those of the last one, on which a figure opens.
+    """
+    blocks = [attention.block for attention in model.info.attentions]
+    if block is not None and block not in blocks:
+        raise ValueError(f"block is {block!r}; known are {', '.join(dict.fromkeys(blocks))}")
+    block = blocks[-1] if block is None else block
+    rows = [attention for attention in model.info.attentions if attention.block == block]
+    last = max(row.layer for row in rows)
+    if layer is not None and layer not in range(last + 1):
+        raise ValueError(f"layer is {layer}; the layers of {block} are 0 … {last}")
+    heads = max(row.heads for row in rows)
+    if head is not None and head not in range(heads):
+        raise ValueError(f"head is {head}; the heads of {block} are 0 … {heads - 1}")
 
 
 def traced(model: Adapter, request: str | Request) -> Trace:

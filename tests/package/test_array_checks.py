@@ -41,9 +41,13 @@ def test_right_arrays_have_no_doubts() -> None:
         assert not [one for one in given(arrays, WORDS).notices if one.doubt]
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_nan_and_infinity_are_refused(value: float) -> None:
     refused(layers([0, 0, value, 0, 0, 1]), f"{PLACE} has a weight that is {value}.*padding")
+
+
+def test_masked_scores_are_refused_as_scores() -> None:
+    refused(layers([0, 0, -np.inf, 0, 0, 1]), f"{PLACE} has a weight that is -inf.*softmax")
 
 
 def test_negative_weights_are_refused_as_scores() -> None:

@@ -205,6 +205,10 @@ def test_layers_can_be_chosen_and_the_figure_says_which() -> None:
     assert "of the model" not in said(given(LAYERS, WORDS, layers=[0, 1]))
     with pytest.raises(ValueError, match="there is no layer 3; they count from 0 to 2"):
         given(LAYERS, WORDS, layers=[3])
+    nothing: list[Any] = [[], 1]
+    for none in nothing:
+        with pytest.raises(ValueError, match="it must be a list of layers"):
+            given(LAYERS, WORDS, layers=none)
     partly = {f"blocks.{n}.attn.hook_pattern": LAYERS[n] for n in (2, 1)}
     model = given(partly, WORDS)
     np.testing.assert_array_equal(np.stack(shown(model)), STACKED[1:])
@@ -256,6 +260,10 @@ def test_no_attentions_at_all_says_how_to_get_them(form: Any) -> None:
         ({"blocks.0.hook_resid_pre": LAYERS[0]}, "hook_pattern in names_filter"),
         ([np.full((1, 6, 6), "a")], "layer 1 is not an array of numbers"),
         ([torch.empty(1, 6, 6, device="meta")], "device meta"),
+        (
+            torch.nn.MultiheadAttention(8, 2, batch_first=True)(*[torch.rand(1, 6, 8)] * 3),
+            r"its output, then its weights.*attentions\[1\]",
+        ),
     ],
 )
 def test_a_form_that_has_no_single_text_says_what_to_do(form: Any, said: str) -> None:

@@ -109,6 +109,22 @@ def test_what_does_not_fit_is_named(attentions: Any, tokens: Any, said: str) -> 
         given(attentions, tokens)
 
 
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({"head": 2}, "head is 2; the heads of encoder are 0 … 1"),
+        ({"layer": 3}, "layer is 3; the layers of encoder are 0 … 2"),
+        ({"layer": -1}, "layer is -1"),
+        ({"block": "cross"}, "block is 'cross'; known are encoder"),
+    ],
+)
+def test_no_other_head_is_shown_in_place_of_one_that_is_not_there(
+    place: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        show([weights(2, 6, 6)] * 3, WORDS, **place)
+
+
 def test_it_cannot_be_changed() -> None:
     model = given([weights(2, 6, 6)], WORDS)
     with pytest.raises(InputError, match="cannot be changed"):
