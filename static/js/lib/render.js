@@ -72,9 +72,12 @@ const TEXT_ONLY = new Set(["option", "textarea", "title", "script", "style"]);
 function isolated({ namespaceURI, localName = "" }, children) {
   if ((namespaceURI ?? HTML) !== HTML || TEXT_ONLY.has(localName)) return children;
   if (!children.some((child) => typeof child === "string" && ISOLATED.test(child))) return children;
-  const split = (/** @type {string} */ text) =>
-    text.split(ISOLATED).filter(Boolean).map((part) => (ISOLATED.test(part) ? el("bdi", {}, part.slice(1, -1)) : part));
-  return children.flatMap((child) => (typeof child === "string" ? split(child) : child));
+  /** @param {Described | Node | string} child @returns {(Described | Node | string)[]} */
+  function split(child) {
+    if (typeof child !== "string") return [child];
+    return child.split(ISOLATED).filter(Boolean).map((part) => (ISOLATED.test(part) ? el("bdi", {}, part.slice(1, -1)) : part));
+  }
+  return children.flatMap(split);
 }
 
 /**
