@@ -16,6 +16,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from app.http.problems import ProblemError, ReportedError
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
+from model.errors import InputError
 
 Stored = Literal["share", "collection", "assignment", "study"]
 BUSY = "storage-busy"
@@ -106,9 +107,14 @@ def translated() -> Iterator[None]:
 
 @contextmanager
 def undamaged(kind: Stored = "share") -> Iterator[None]:
-    """Turn what a database, or the reading of a row, raises about damage into DamagedError."""
+    """Turn what a database, or the reading of a row, raises about damage into DamagedError.
+
+    An InputError is about what somebody sent, and passes.
+    """
     try:
         yield
+    except InputError:
+        raise
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise DamagedError(kind) from error
     except DBAPIError as error:
