@@ -24,7 +24,8 @@ MOVE = """async (address) => {
     const here = location.origin === origin && location.pathname === "/" && !share;
     if (!here || !placed || window.spent || lang !== (wanted.get("lang") ?? "en")) return false;
     const opened = "dialog, details, #shared, .drop, .sheet.open, :root[data-theme]";
-    const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
+    const hidden = "[popover]:not(:popover-open), [hidden]";
+    const shut = (it) => it.matches(`dialog:not([open]), details:not([open]), ${hidden}`);
     if (![...document.querySelectorAll(opened)].every(shut)) return false;
     const go = (query) => {
         history.replaceState(null, "", query);

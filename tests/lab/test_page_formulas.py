@@ -31,6 +31,7 @@ def test_why_scores_are_divided(lab: Lab) -> None:
     expect(says).to_contain_text(f"gradient is {again.gradient[9]:.2f}")
     lab.page.locator("[name=keys]").fill("40")
     expect(lab.page.locator("[data-why=keys]")).to_have_text("A whole number from 2 to 32.")
+    lab.page.locator(".jumps-fold > summary").click()
     lab.page.get_by_role("link", name="What a layer costs").click()
     expect(lab.page.locator("[data-formula=layer-costs]")).to_be_visible()
     expect(says).to_be_hidden()

@@ -130,7 +130,7 @@ def test_a_formula_is_tried_in_a_lesson_and_the_map_follows_a_word(lesson: Reade
         "href", re.compile(r"show=layer-costs.*512")
     )
     lesson.open("/learn/training")
-    figure = lesson.figure(3)
+    figure = lesson.figure(4)
     symbol = figure.locator('.written [data-symbol="warmup"]')
     figure.get_by_role("textbox", name="warmup").focus()
     expect(symbol).to_have_attribute("data-lit", "")

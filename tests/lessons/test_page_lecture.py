@@ -50,7 +50,7 @@ def test_a_remote_goes_from_one_lesson_to_the_next(lesson: Reader, context: Brow
     with context.expect_page() as opening:
         page.get_by_role("button", name="Notes").click()
     notes = opening.value
-    expect(notes.locator(".notes h1")).to_have_text("Training")
+    expect(notes.locator(".notes h1")).to_have_text("How it learns")
     page.bring_to_front()
     lesson.end()
     page.keyboard.press("PageDown")
@@ -61,7 +61,7 @@ def test_a_remote_goes_from_one_lesson_to_the_next(lesson: Reader, context: Brow
     notes.reload()
     expect(notes.locator(".notes h1")).to_have_text("What attention explains")
     notes.keyboard.press("PageUp")
-    expect(page.locator("h1")).to_have_text("Training")
+    expect(page.locator("h1")).to_have_text("How it learns")
     expect(page.get_by_role("link", name="Next lesson")).to_be_in_viewport()
     notes.close()
     bar = lesson.page.locator(".presenting")

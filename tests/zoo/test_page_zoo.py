@@ -114,7 +114,9 @@ def test_what_was_measured_is_told_and_the_workspace_opens_on_the_same(zoo: Zoo)
 def test_it_can_be_reached_and_read(zoo: Zoo) -> None:
     zoo.open("?task=who&lang=zh")
     assert not violations(zoo.page)
+    zoo.page.locator("#more").click()
     zoo.page.get_by_role("button", name="深色").click()
+    zoo.page.keyboard.press("Escape")
     zoo.drawn()
     assert not violations(zoo.page)
     for width in (320, 1440):
