@@ -1,6 +1,6 @@
 """/api/assignments: questions with a link, answered in one's own time."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -13,9 +13,9 @@ from app.assignments.schemas import (
     AssignmentRequest,
     SubmissionRequest,
 )
-from app.http.csv_file import CSV
+from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
-from app.http.replies import problems
+from app.http.replies import DATABASE, JSON_BODY, problems
 from app.http.services import Opened
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])
@@ -34,14 +34,8 @@ def _token(credentials: Given) -> str:
 
 AssignmentId = Annotated[str, Path(alias="id", max_length=64)]
 Token = Annotated[str, Depends(_token)]
-DATABASE = {
-    "_503": "The database cannot be used; `Retry-After` says when to retry.",
-    "_507": "The database has no room left; `Retry-After` says when to retry.",
-}
 BODY = {
-    "_400": "The body is not JSON.",
-    "_413": "The body is too large.",
-    "_415": "The body is not sent as JSON.",
+    **JSON_BODY,
     "_422": "A field is not valid; `detail` says which.",
     "_429": "Too many in a short time; `Retry-After` says when to retry.",
 }
@@ -51,9 +45,6 @@ FOUND = {
     "_422": "The id is too long.",
 }
 OWNED = {"_403": "The key does not match.", **FOUND}
-TABLE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
-}
 
 
 @router.post(

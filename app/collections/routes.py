@@ -14,7 +14,7 @@ from app.collections.schemas import (
     LinkReply,
 )
 from app.http.rate_limits import CLIENT_HEADER, client_network
-from app.http.replies import ENGINE, problems
+from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
 from app.http.services import Opened
 from app.lab.schemas import MAX_LINK
 from app.store.quota import CreationRate
@@ -26,15 +26,9 @@ EditKey = Annotated[str, Header(alias="Edit-Key", description="From the reply to
 Asked = Annotated[
     str, Query(min_length=1, max_length=MAX_LINK, description="A link to this server.")
 ]
-DATABASE = {
-    "_410": "What is stored is damaged.",
-    "_503": "The database cannot be used; `Retry-After` says when to retry.",
-    "_507": "The database has no room left; `Retry-After` says when to retry.",
-}
+STORED = {"_410": "What is stored is damaged.", **DATABASE}
 BODY = {
-    "_400": "The body is not JSON.",
-    "_413": "The body is too large.",
-    "_415": "The body is not sent as JSON.",
+    **JSON_BODY,
     "_422": "A field is not valid, or a link leads nowhere; `detail` says which.",
     "_429": "Too many in a short time; `Retry-After` says when to retry.",
 }
@@ -49,7 +43,7 @@ PNG: dict[int | str, dict[str, Any]] = {
     "/collections",
     status_code=201,
     summary="Create a collection",
-    responses=problems(**BODY, **DATABASE)
+    responses=problems(**BODY, **STORED)
     | {200: {"model": CollectionCreated, "description": "This client has just made the same."}},
 )
 async def create_collection(
@@ -75,7 +69,7 @@ async def create_collection(
 @router.get(
     "/collections/{id}",
     summary="Read a collection",
-    responses=problems(**MINE, **DATABASE),
+    responses=problems(**MINE, **STORED),
 )
 async def collection(
     request: Request,
@@ -100,7 +94,7 @@ async def collection(
 @router.put(
     "/collections/{id}",
     summary="Change a collection",
-    responses=problems(**BODY, **MINE, **DATABASE, _412="The collection has changed."),
+    responses=problems(**BODY, **MINE, **STORED, _412="The collection has changed."),
 )
 async def change_collection(
     request: Request,
@@ -126,7 +120,7 @@ async def change_collection(
     status_code=204,
     summary="Delete a collection",
     response_class=Response,
-    responses=problems(**MINE, _422="The header `Edit-Key` is missing.", **DATABASE),
+    responses=problems(**MINE, _422="The header `Edit-Key` is missing.", **STORED),
 )
 async def delete_collection(
     services: Opened, collection_id: CollectionId, edit_key: EditKey
@@ -139,7 +133,7 @@ async def delete_collection(
 @router.get(
     "/links",
     summary="Say what a link shows",
-    responses=problems(_422="It is not a link to something on this server.", **DATABASE),
+    responses=problems(_422="It is not a link to something on this server.", **STORED),
 )
 async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
     """Return the title and the place of what a link of this server shows, and its one form."""

@@ -4,8 +4,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 CSV = "text/csv"
+# A reply with a table, for the API reference.
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
+}
 MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
 # A spreadsheet interprets a cell that begins like this as a formula.
 FORMULA = "=+-@\t\r\n＝＋－＠"

@@ -119,6 +119,15 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 
 NOT_ACCEPTABLE = {"_406": "No available format is acceptable."}
+DATABASE = {
+    "_503": "The database cannot be used; `Retry-After` says when to retry.",
+    "_507": "The database has no room left; `Retry-After` says when to retry.",
+}
+JSON_BODY = {
+    "_400": "The body is not JSON.",
+    "_413": "The body is too large.",
+    "_415": "The body is not sent as JSON.",
+}
 # Problems that the engine can raise for any request to a model.
 ENGINE = {
     "_429": "Too much work in a short time; `Retry-After` says when to retry.",
@@ -128,10 +137,5 @@ ENGINE = {
 
 def run_problems(**descriptions: str) -> dict[int | str, dict[str, Any]]:
     """Describe the problems of a route with a JSON body that runs a model, as `problems` does."""
-    words = {
-        "_400": "The body is not JSON.",
-        "_413": "The body is too large.",
-        "_415": "The body is not sent as JSON.",
-        "_422": "A field is not valid; `detail` says why.",
-    }
+    words = JSON_BODY | {"_422": "A field is not valid; `detail` says why."}
     return problems(**words | ENGINE | descriptions)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 
 from app.http.background import LARGE, off_loop
 from app.http.caches import ByteCache
-from app.http.replies import problems
+from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
 from app.lab import links  # noqa: F401 — registers its kinds of figures
 from app.lab.schemas import LabBody, LabReply, ScalingsReply
@@ -23,9 +23,7 @@ router = APIRouter(tags=["lab"])
     responses={
         200: {"model": LabReply, "description": "Every step by name."},
         **problems(
-            _400="The body is not JSON.",
-            _413="The body is too large.",
-            _415="The body is not sent as JSON.",
+            **JSON_BODY,
             _422="A matrix is invalid, or does not match another; `detail` says which and where.",
             _429="Too much work in a short time; `Retry-After` says when to retry.",
         ),

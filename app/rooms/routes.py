@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.sse import EventSourceResponse
 
-from app.http.csv_file import CSV
+from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
-from app.http.replies import problems
+from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
 from app.http.streaming import HEADERS
 from app.rooms import service as answers
@@ -54,11 +54,6 @@ TRIED = {
     "_429": "Too many wrong codes or keys, or too many changes; `Retry-After` says when to retry.",
     "_503": "The storage of rooms does not respond; `Retry-After` says when to retry.",
 }
-BODY = {
-    "_400": "The body is not JSON.",
-    "_413": "The body is too large.",
-    "_415": "The body is not sent as JSON.",
-}
 SPACE = {"_507": "The room has no space left; `Retry-After` says when to retry."}
 OWNED = {"_403": "The key does not match.", **TRIED}
 JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
@@ -73,9 +68,6 @@ def _key(
 
 
 Key = Annotated[str, Depends(_key)]
-TABLE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
-}
 EVENT = {
     "type": "string",
     "contentMediaType": "application/json",
@@ -109,7 +101,7 @@ Joined = Annotated[Hub, Depends(_joined)]
     status_code=201,
     summary="Open a room",
     responses=problems(
-        **BODY,
+        **JSON_BODY,
         _422="A field is not valid; `detail` says why.",
         _429="Too many rooms opened in a short time; `Retry-After` says when to retry.",
         _503="The server has as many rooms as it allows; `Retry-After` says when to retry.",
@@ -125,7 +117,7 @@ async def create_room(
     return created
 
 
-@router.put("/{code}/state", summary="Present a state", responses=problems(**BODY, **OWNED))
+@router.put("/{code}/state", summary="Present a state", responses=problems(**JSON_BODY, **OWNED))
 async def present_state(
     request: Request, services: Opened, code: Code, key: Key, body: RoomState
 ) -> RoomReply:
@@ -215,7 +207,9 @@ async def take_back(request: Request, services: Opened, code: Code, key: Key) ->
     await answers.take_back(request, services, code, key)
 
 
-@router.patch("/{code}", summary="Close a room to newcomers", responses=problems(**BODY, **OWNED))
+@router.patch(
+    "/{code}", summary="Close a room to newcomers", responses=problems(**JSON_BODY, **OWNED)
+)
 async def close_room(
     request: Request, services: Opened, code: Code, key: Key, body: RoomPatch
 ) -> RoomReply:
@@ -233,7 +227,7 @@ async def room_members(
     return await answers.listed(request, services, code, key)
 
 
-@router.post("/{code}/removals", summary="Remove members", responses=problems(**BODY, **OWNED))
+@router.post("/{code}/removals", summary="Remove members", responses=problems(**JSON_BODY, **OWNED))
 async def remove_members(
     request: Request, services: Opened, code: Code, key: Key, body: RemovalRequest
 ) -> RemovalReply:
@@ -251,7 +245,10 @@ async def end_room(request: Request, services: Opened, code: Code, key: Key) -> 
     "/{code}/question",
     summary="Ask a room",
     responses=problems(
-        **BODY, **OWNED, **SPACE, _409="The room has been asked as many questions as it can be."
+        **JSON_BODY,
+        **OWNED,
+        **SPACE,
+        _409="The room has been asked as many questions as it can be.",
     ),
 )
 async def ask_room(
@@ -265,7 +262,7 @@ async def ask_room(
 @router.patch(
     "/{code}/question",
     summary="Go on with a question",
-    responses=problems(**BODY, **OWNED, _409="This stage does not follow the present one."),
+    responses=problems(**JSON_BODY, **OWNED, _409="This stage does not follow the present one."),
 )
 async def go_on(
     request: Request, services: Opened, code: Code, key: Key, body: StageRequest
@@ -292,7 +289,11 @@ async def end_question(request: Request, services: Opened, code: Code, key: Key)
     status_code=204,
     summary="Answer a question",
     responses=problems(
-        **{**BODY, **JOINED, "_409": "The room is full or closed, or not asked this at present."}
+        **{
+            **JSON_BODY,
+            **JOINED,
+            "_409": "The room is full or closed, or not asked this at present.",
+        }
     ),
 )
 async def answer_question(

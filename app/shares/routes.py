@@ -8,6 +8,7 @@ from app.assets.templates import base_url
 from app.http.field_errors import Whole
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
+    DATABASE,
     NOT_ACCEPTABLE,
     in_both_forms,
     media_type,
@@ -32,10 +33,6 @@ READING = {
     **NOT_ACCEPTABLE,
     "_410": "The share is damaged.",
     "_501": "The share was written by a newer server, in an unknown format.",
-}
-DATABASE = {
-    "_503": "The database cannot be used; `Retry-After` says when to retry.",
-    "_507": "The database has no room left; `Retry-After` says when to retry.",
 }
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.assignments.routes import BODY, DATABASE, TABLE
+from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
-from app.http.csv_file import CSV
+from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
-from app.http.replies import problems
+from app.http.replies import DATABASE, problems
 from app.http.services import Opened
 from app.studies import service as studies
 from app.studies.schemas import (
