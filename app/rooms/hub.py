@@ -45,6 +45,7 @@ class Hub:
         self.event = self._event()
         self.known: set[str] = set()  # members that have a place, of those that came to this server
         self.screens: Counter[str] = Counter()  # streams without a member, by their holder
+        self.worked: dict[str, float] = {}  # when each member last sent what it explores
         self.closing = False  # whether the server is told to stop
         self._bus = bus
         self._ended = ended

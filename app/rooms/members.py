@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from app.rooms import wall
 from app.rooms.asking import parts_of
 from app.rooms.bus import IDLE_SECONDS
 from app.rooms.hub import Hub
@@ -72,6 +73,7 @@ async def remove(rooms: Rooms, code: str, key: str, ids: Collection[str]) -> int
     gone = [name for name in names if identity_in(hub, name) in ids]
     if gone:
         await rooms.bus.remove(code, "members", gone)
+        await rooms.bus.remove(code, wall.PART, gone)
         for n in range(1, hub.room.asked + 1):
             for part in parts_of(n):
                 await rooms.bus.remove(code, part, gone)

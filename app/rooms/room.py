@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.figures.links import Entry
-from app.rooms.schemas import Results, RoomReply, Stage, Truth
+from app.rooms.schemas import Picked, Results, RoomReply, Stage, Truth, WallMode
 from app.store.documents import ALPHABET, dumped, new_edit_key
 
 NEXT: dict[Stage, tuple[Stage, ...]] = {
@@ -59,6 +59,9 @@ class Room(BaseModel):
     driver: str | None = None
     driving: bool = False  # whether the driver has presented: until then, the teacher does
     closed: bool = False  # to newcomers
+    paused: bool = False  # whether nobody explores
+    wall: WallMode = "closed"
+    picked: Picked | None = None  # whose work is presented
     removals: int = 0  # how often members were removed
     created: float
     over: bool = False

@@ -33,6 +33,9 @@ from app.rooms.schemas import (
     RoomState,
     SeatReply,
     StageRequest,
+    WallReply,
+    WorkCreated,
+    WorkRequest,
 )
 
 router = APIRouter(prefix="/rooms", tags=["rooms"])
@@ -208,14 +211,46 @@ async def take_back(request: Request, services: Opened, code: Code, key: Key) ->
 
 
 @router.patch(
-    "/{code}", summary="Close a room to newcomers", responses=problems(**JSON_BODY, **OWNED)
+    "/{code}",
+    summary="Close, pause, see what they explore",
+    responses=problems(**JSON_BODY, **OWNED),
 )
-async def close_room(
+async def adjust_room(
     request: Request, services: Opened, code: Code, key: Key, body: RoomPatch
 ) -> RoomReply:
-    """Close the room to newcomers, or open it again: those who are in it come and go as before."""
-    room = await answers.close(request, services, code, key, body)
+    """Close the room to newcomers, pause exploring, open the wall, or the reverse.
+
+    Those who are in a closed room come and go as before.
+    """
+    room = await answers.adjust(request, services, code, key, body)
     return room.seen()
+
+
+@router.put(
+    "/{code}/work",
+    summary="Send what one explores",
+    responses=problems(
+        **{
+            **JSON_BODY,
+            **JOINED,
+            "_409": "The room is full or closed, or the teacher does not see what members explore.",
+        }
+    ),
+)
+async def send_work(
+    request: Request, services: Opened, code: Code, body: WorkRequest
+) -> WorkCreated:
+    """Store what a member explores, instead of what it sent before; at most once per second."""
+    return await answers.send_work(request, services, code, body)
+
+
+@router.get("/{code}/work", summary="Read what members explore", responses=problems(**OWNED))
+async def read_works(
+    request: Request, response: Response, services: Opened, code: Code, key: Key
+) -> WallReply:
+    """Return what each member explored last, without names or with nicknames, given the key."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.works(request, services, code, key)
 
 
 @router.get("/{code}/members", summary="List the members", responses=problems(**OWNED))

@@ -12,6 +12,8 @@ from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, 
 LINK = r"^/(lab|learn/[a-z0-9-]{1,64}|(s|c)/[a-z0-9]{1,32})?(\?[^\s#\\]*)?(#[^\s\\]*)?$"
 MEMBER = r"^[A-Za-z0-9_-]{8,64}$"
 MAX_NICKNAME = 40  # characters
+MAX_THANKS = 120
+MAX_WORK = 2_000  # of a link that a member sends
 EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
 
 Link = Annotated[
@@ -25,6 +27,7 @@ Nickname = Annotated[
     AfterValidator(shown_on_one_line),
     Field(min_length=1, max_length=MAX_NICKNAME, description="What the student wants to be called"),
 ]
+WallMode = Literal["closed", "open", "named"]
 Stage = Literal["first", "discuss", "second", "closed", "revealed"]
 ROUNDING = 0.005  # a number is right if it agrees to two decimals
 
@@ -133,6 +136,15 @@ class AnswerRequest(Strict):
     nickname: Nickname | None = Field(default=None, description="Only if the question asks for it.")
 
 
+class Picked(Strict):
+    """That what is presented was made by a member, who is thanked."""
+
+    id: Name = Field(description="Of the member's work, which only that member knows.")
+    words: Annotated[Text, AfterValidator(shown_on_one_line)] = Field(
+        default="", max_length=MAX_THANKS, description="The presenter's words; empty: the usual."
+    )
+
+
 class RoomState(Strict):
     """What is presented, as a whole."""
 
@@ -140,6 +152,7 @@ class RoomState(Strict):
 
     link: Link
     pointer: Pointer | None = None
+    picked: Picked | None = Field(default=None, description="If a member's work is presented.")
 
 
 class RoomRequest(Strict):
@@ -186,6 +199,12 @@ class RoomReply(BaseModel):
     question: QuestionReply | None = None
     handed: bool = Field(description="Whether someone presents from the driver's seat.")
     closed: bool = Field(default=False, description="Whether the room is closed to newcomers.")
+    paused: bool = Field(default=False, description="Whether members cannot explore at present.")
+    wall: WallMode = Field(
+        default="closed",
+        description="Whether the teacher sees what members explore; `named`: with nicknames.",
+    )
+    picked: Picked | None = None
     over: bool = Field(description="Whether the room has ended.")
 
 
@@ -204,11 +223,56 @@ class ClassReply(BaseModel):
 
 
 class RoomPatch(Strict):
-    """A change of who may come in."""
+    """A change of who may come in, and of exploring; what is absent stays."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"closed": True}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"closed": True}, {"paused": True}, {"wall": "open"}]}
+    )
 
-    closed: bool = Field(description="Whether the room is closed to newcomers.")
+    closed: Annotated[bool | None, Optional] = Field(
+        default=None, description="Whether the room is closed to newcomers."
+    )
+    paused: Annotated[bool | None, Optional] = Field(
+        default=None, description="Whether members cannot explore."
+    )
+    wall: Annotated[WallMode | None, Optional] = Field(
+        default=None,
+        description="Whether the teacher sees what members explore; `named`: they may add a "
+        "nickname. `closed` deletes what they sent.",
+    )
+
+
+class WorkRequest(Strict):
+    """What a member explores."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"member": "k2m4n6p8", "link": EXAMPLE["link"]}]}
+    )
+
+    member: Member
+    link: Annotated[Link, Field(max_length=MAX_WORK)]
+    nickname: Nickname | None = Field(default=None, description="Only if the wall is `named`.")
+
+
+class WorkCreated(BaseModel):
+    """An entry of the wall."""
+
+    id: str = Field(description="As in `picked`, if it is shown to everyone.")
+
+
+class Work(BaseModel):
+    """What a member explores; `id` is in no list of members or answers."""
+
+    id: str
+    link: str
+    nickname: Annotated[str | None, Optional] = None
+    at: float = Field(description="Unix time in seconds.")
+
+
+class WallReply(BaseModel):
+    """What the members explore."""
+
+    works: list[Work]
 
 
 class MemberReply(BaseModel):

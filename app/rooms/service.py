@@ -16,7 +16,7 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.lessons import service as lessons
-from app.rooms import answer_files, asking, members
+from app.rooms import answer_files, asking, members, wall
 from app.rooms.hub import Hub
 from app.rooms.room import Room, hashed, new_key, normalised, opens
 from app.rooms.rooms import RoomRates, Rooms
@@ -34,6 +34,9 @@ from app.rooms.schemas import (
     RoomState,
     SeatReply,
     StageRequest,
+    WallReply,
+    WorkCreated,
+    WorkRequest,
 )
 from app.shares import service as shares
 from app.store.store import Store
@@ -120,9 +123,14 @@ async def present(
 
     def make(room: Room) -> Room:
         driving = room.driving or opens(key, room.driver)
-        if (room.link, room.pointer, room.driving) == (state.link, pointer, driving):
-            return room
-        return room.then(link=state.link, pointer=pointer, driving=driving)
+        changes = {
+            "link": state.link,
+            "pointer": pointer,
+            "driving": driving,
+            "picked": state.picked,
+        }
+        is_same = all(getattr(room, name) == value for name, value in changes.items())
+        return room if is_same else room.then(**changes)
 
     change = services[Rooms].change(normalised(code), key, make, drivers=True)
     return await _tried(request, services, change)
@@ -199,10 +207,29 @@ async def listed(request: Request, services: Services, code: str, key: str) -> M
     )
 
 
-async def close(request: Request, services: Services, code: str, key: str, body: RoomPatch) -> Room:
-    """Close a room to newcomers or open it again, given its key."""
-    change = members.close(services[Rooms], normalised(code), key, closed=body.closed)
-    return await _tried(request, services, change)
+async def adjust(
+    request: Request, services: Services, code: str, key: str, body: RoomPatch
+) -> Room:
+    """Close a room to newcomers, pause it, or open its wall, given its key."""
+    changes = body.model_dump(exclude_none=True)
+    return await _tried(
+        request, services, wall.adjust(services[Rooms], normalised(code), key, changes)
+    )
+
+
+async def send_work(
+    request: Request, services: Services, code: str, body: WorkRequest
+) -> WorkCreated:
+    """Store what a member explores."""
+    hub = await joined(request, services, code, body.member)
+    sent = body.member, body.link, body.nickname, _address(request)
+    return WorkCreated(id=await wall.send(services[Rooms], hub, *sent))
+
+
+async def works(request: Request, services: Services, code: str, key: str) -> WallReply:
+    """Return what the members explore, given the room's key."""
+    hub = await owned(request, services, code, key)
+    return WallReply(works=await wall.listed(services[Rooms], hub))
 
 
 async def remove_members(
