@@ -42,6 +42,8 @@ export function createCodeDialog({ t, phrase }) {
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {boolean} holding  whether the class keeps what it saw, while the teacher prepares
+ * @property {boolean} paused  whether nobody explores
+ * @property {boolean} shows  whether a member's work is presented
  * @property {boolean} ending  whether the end is being confirmed
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
  *   the screen
@@ -49,7 +51,7 @@ export function createCodeDialog({ t, phrase }) {
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {HTMLElement} menu
  */
-/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, hold: (holds: boolean) => void, end: () => void, keep: () => void, save: () => void}} BarActions */
+/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, hold: (holds: boolean) => void, pause: (paused: boolean) => void, wall: () => void, unpick: () => void, end: () => void, keep: () => void, save: () => void}} BarActions */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page
@@ -57,8 +59,8 @@ export function createCodeDialog({ t, phrase }) {
  * @param {BarActions} actions
  */
 export function barContent({ t, phrase }, state, actions) {
-  const { room, handed, holding, closed, ending, counts, problem } = state;
-  const message = holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : t("Presenting in room {code}");
+  const { room, handed, holding, shows, closed, ending, counts, problem } = state;
+  const message = holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : shows ? t("Everyone in room {code} sees a student’s work") : t("Presenting in room {code}");
   return [
     el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelledCode(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
@@ -75,13 +77,16 @@ const sure = (t, { end, keep, save }) => [
 ];
 
 /** @param {import("../lib/i18n.js").Translate} t @param {BarState} state @param {BarActions} actions */
-const offered = (t, { handed, away, holding, asks, menu }, actions) => [
+const offered = (t, { handed, away, holding, paused, shows, asks, menu }, actions) => [
   holding && button(t("Show the class"), () => actions.hold(false), "strong"),
   handed && button(t("Take over"), actions.takeBack, "strong"),
   away && button(t("Back to the class"), actions.back),
+  shows && !handed && button(t("Back to yours"), actions.unpick, "strong"),
   asks === "own" && button(t("Ask this question"), actions.askOwn, holding ? "quiet" : "strong"),
   asks !== "none" && button(t("Ask…"), actions.ask),
   !holding && !handed && button(t("Hold"), () => actions.hold(true)),
+  paused ? button(t("Let them explore"), () => actions.pause(false), "strong") : button(t("Pause exploring"), () => actions.pause(true)),
+  button(t("See their work"), actions.wall),
   button(t("Code"), actions.code),
   menu,
 ];

@@ -85,7 +85,7 @@ export function createMembersDialog({ t }, api, { room, asked: hasQuestion }) {
     show();
   }
 
-  const close = (/** @type {boolean} */ closed) => act(async (of) => (await api.closeRoom(of, closed), ""));
+  const close = (/** @type {boolean} */ closed) => act(async (of) => (await api.adjustRoom(of, { closed }), ""));
   const remove = (/** @type {Group} */ { ids }) =>
     act(async (of) => {
       const { removed } = await api.removeMembers(of, ids);

@@ -13,7 +13,8 @@ import { barContent, button, createCodeDialog } from "./bar.js";
 import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
-import { forgetRoom, isHeld, memberToken, presentedRoom, rememberRoom, setHeld, setPresentedRoom } from "./room-storage.js";
+import { createWall } from "./wall.js";
+import { forgetRoom, isHeld, memberToken, pickedWork, presentedRoom, rememberRoom, setHeld, setPickedWork, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState, RoomAccess } from "../core/wire/page-requests.js" */
@@ -25,14 +26,18 @@ const [PACE, COUNT, AGAIN] = [150, 2_000, 2_000];
 /** Kinds of problems after which the room can no longer be presented in. */
 const FINAL = new Set(["unknown-room", "wrong-room-key"]);
 
+/** @param {string} link */
+const pathOf = (link) => new URL(link, window.location.origin).pathname;
+
 /**
  * Sends the newest state, one request at a time.
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => RoomAccess | null} room  null: nothing is sent at present
  * @param {import("./room.js").Presentable} presented
+ * @param {() => RoomState["picked"]} picked  whose work it is; null: nobody's
  * @param {(reply: Problem | import("../core/wire/page-requests.js").RoomState) => void} onReply
  */
-function createScreenSender(api, room, presented, onReply) {
+function createScreenSender(api, room, presented, picked, onReply) {
   let sent = "";
   let sending = false;
   const pace = throttle(() => void send(), PACE);
@@ -40,7 +45,7 @@ function createScreenSender(api, room, presented, onReply) {
   async function send() {
     const to = room();
     if (!to || sending) return;
-    const state = { link: presented.link(), pointer: presented.pointer?.() ?? null };
+    const state = { link: presented.link(), pointer: presented.pointer?.() ?? null, picked: picked() };
     const key = JSON.stringify([to.code, state]);
     if (key === sent) return;
     sending = true;
@@ -97,6 +102,8 @@ function createCounting(api, room, hear) {
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile
  * @property {boolean} holding  whether the class keeps what it saw, while the teacher prepares
+ * @property {boolean} paused  whether nobody explores
+ * @property {boolean} shows  whether a member's work is presented
  * @property {Problem | null} problem
  * @property {import("../core/wire/schemas.d.ts").QuestionReply | null | undefined} question
  */
@@ -120,8 +127,11 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
   let away = false;
   let over = false;
   let holding = !driver && isHeld(access.code);
+  let picked = driver ? null : pickedWork(access.code);
+  /** What was on the screen before a member's work. */
+  let before = "";
   const drives = () => !over && last !== null && (driver || !last.handed);
-  const screenSender = createScreenSender(api, () => (drives() && !holding ? access : null), presented, onReply);
+  const screenSender = createScreenSender(api, () => (drives() && !holding ? access : null), presented, () => picked, onReply);
   const reader = { member: driver ? memberToken() : null, exploring: false };
   const stream = createRoomStream(api, access.code, () => reader, {
     hear,
@@ -134,18 +144,18 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
   function hear(state) {
     problem = null;
     if (last && state.seq <= last.seq) return changed();
-    const [before, first, handed] = [drives(), last === null, last?.handed];
+    const [drove, first, handed] = [drives(), last === null, last?.handed];
     last = state;
     if (driver && handed && !state.handed) return end(new Problem("wrong-room-key"));
     if (!drives()) follow();
     else if (first) begin(state);
-    else if (!before) screenSender.again();
+    else if (!drove) screenSender.again();
     changed();
   }
 
   /** @param {RoomState} state  the first that was heard */
   function begin({ link }) {
-    if (resumes && !holding) presented.resume?.(link);
+    if (resumes && !holding && !picked) presented.resume?.(link);
     screenSender.send();
   }
 
@@ -165,12 +175,18 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     ended(why);
   }
 
+  /** @param {typeof picked} work @param {string} [path]  of the page that shows it */
+  function setPicked(work, path) {
+    picked = work;
+    setPickedWork(access.code, work, path);
+  }
+
   /** Show what the driver presents. */
   function follow() {
     if (away || !last) return;
     const { link, pointer } = last;
     if (presented.show(link)) presented.point?.(pointer);
-    else if (new URL(link, window.location.origin).pathname !== window.location.pathname) window.location.assign(inOwnLanguage(link));
+    else if (pathOf(link) !== window.location.pathname) window.location.assign(inOwnLanguage(link));
   }
 
   return {
@@ -181,6 +197,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     },
     /** To be called when the reader changes what is on the screen. */
     moved() {
+      if (picked) setPicked(null);
       if (drives()) return screenSender.send();
       if (!last || driver || away) return;
       away = true;
@@ -188,6 +205,23 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     },
     pointed: screenSender.send,
     receive: onReply,
+    /** @param {import("../core/wire/schemas.d.ts").Work} work  a member's, to be shown to everyone @param {string} words  of thanks */
+    pick({ id, link }, words) {
+      before = picked ? before : presented.link();
+      setPicked({ id, words }, pathOf(link));
+      holding = false;
+      setHeld(access.code, false);
+      if (!presented.show(link)) return window.location.assign(inOwnLanguage(link));
+      screenSender.again();
+      changed();
+    },
+    /** Show again what was on the screen before a member's work. */
+    unpick() {
+      setPicked(null);
+      if (before) presented.show(before);
+      screenSender.again();
+      changed();
+    },
     /** Follow the driver again. */
     back() {
       away = false;
@@ -209,7 +243,8 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
       if (failed) onReply(failed);
     },
     /** @returns {PresentingState} */
-    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), away, holding, problem, question: last?.question }),
+    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), paused: Boolean(last?.paused), shows: picked !== null, away, holding, problem, question: last?.question }),
+    last: () => last,
   };
 }
 
@@ -237,10 +272,12 @@ export function bindPresenting(page, api, presented, root) {
   const counting = createCounting(api, () => room, (classCounts) => {
     counts = classCounts;
     void asking?.count(classCounts);
+    void wall?.read();
     show();
   });
   const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.receive(state), drawn: show });
   const panel = asking ?? createAnswering(page, api, { presented, root, bar, code: room?.code ?? "", member: memberToken() });
+  const wall = driver ? null : createWall(page, api, presented, { root, bar, room: () => room, state: () => presenter?.last() ?? null, heard: (reply) => presenter?.receive(reply), pick: (work, words) => presenter?.pick(work, words) });
   const menu = createRoomMenu(page, api, {
     room: () => room,
     handOver: () => void handOver(),
@@ -273,8 +310,15 @@ export function bindPresenting(page, api, presented, root) {
     const { handed, holding, question } = presenter.state();
     if (holding && question?.stage === "revealed") return presenter.hold(false); // what the answer is about is shown
     document.documentElement.toggleAttribute("data-driven", handed && !driver);
+    if (question) wall?.close();
     panel.show(question);
     show();
+  }
+
+  /** @param {boolean} paused  whether nobody explores */
+  async function pause(paused) {
+    const reply = room && (await api.adjustRoom(room, { paused }).catch(failure));
+    if (reply) presenter?.receive(reply);
   }
 
   async function handOver() {
@@ -301,6 +345,7 @@ export function bindPresenting(page, api, presented, root) {
     ending = false;
     counting.stop();
     panel.show(null);
+    wall?.close();
     document.documentElement.removeAttribute("data-driven");
     for (const dialogToClose of [dialog, handoverDialog, members]) dialogToClose.close();
     tell(why ? wording(t, why) : t("The room has ended."));
@@ -324,6 +369,9 @@ export function bindPresenting(page, api, presented, root) {
     takeBack: () => void presenter?.takeBack(),
     back: () => presenter?.back(),
     hold: (holds) => presenter?.hold(holds),
+    pause: (paused) => void pause(paused),
+    wall: () => wall?.toggle(),
+    unpick: () => presenter?.unpick(),
     end: () => void end(),
     keep: () => ((ending = false), show()),
     save: () => void saveAnswers(api, room),

@@ -47,8 +47,8 @@ function panelElements(t, answers) {
   return { panel, context, words, place, summary, below };
 }
 
-/** Cover the page with a question, or uncover it. @param {HTMLElement} root @param {HTMLElement} bar @param {HTMLElement} panel @param {boolean} covered */
-function coverPage(root, bar, panel, covered) {
+/** Cover the page with a panel, or uncover it. @param {HTMLElement} root @param {HTMLElement} bar @param {HTMLElement} panel @param {boolean} covered */
+export function coverPage(root, bar, panel, covered) {
   panel.hidden = !covered;
   for (const child of root.children) if (child instanceof HTMLElement && child !== bar && child !== panel && child.id !== "announce") child.inert = covered;
   document.documentElement.toggleAttribute("data-asking", covered);

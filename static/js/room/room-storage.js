@@ -8,7 +8,7 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/page-requests.js" */
 
-const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held"];
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored"];
 const MAX_ROOMS = 8;
 /** Rooms whose drafts are kept. */
 const MAX_DRAFTED = 4;
@@ -92,6 +92,27 @@ export const isHeld = (code) => read("sessionStorage", HOLDING) === code;
 
 /** @param {string} code @param {boolean} holding */
 export const setHeld = (code, holding) => write("sessionStorage", HOLDING, holding ? code : null);
+
+/**
+ * The member's work that this tab presents, on the page where it was opened; null: none.
+ * @param {string} code @returns {{id: string, words: string} | null}
+ */
+export function pickedWork(code) {
+  const stored = JSON.parse(read("sessionStorage", PICKED) ?? "null");
+  return stored?.code === code && stored.path === window.location.pathname ? stored.picked : null;
+}
+
+/** @param {string} code @param {{id: string, words: string} | null} picked @param {string} [path]  of the page that shows it */
+export const setPickedWork = (code, picked, path = window.location.pathname) => write("sessionStorage", PICKED, picked && JSON.stringify({ code, path, picked }));
+
+/** What this tab explored when the teacher paused; null: nothing. @param {string} code @returns {string | null} */
+export function exploredLink(code) {
+  const stored = JSON.parse(read("sessionStorage", EXPLORED) ?? "null");
+  return stored?.code === code ? stored.link : null;
+}
+
+/** @param {string} code @param {string | null} link */
+export const setExploredLink = (code, link) => write("sessionStorage", EXPLORED, link && JSON.stringify({ code, link }));
 
 /** Whether this tab's questions ask for nicknames. */
 export const asksNicknames = () => read("sessionStorage", NICKNAMES) === "1";

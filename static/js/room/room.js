@@ -8,7 +8,8 @@ import { el, render } from "../lib/render.js";
 import { spelledCode } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
-import { forgetDrafts, isExploring, memberToken, ownRooms, setExploring } from "./room-storage.js";
+import { exploredLink, forgetDrafts, isExploring, memberToken, ownNickname, ownRooms, setExploredLink, setExploring, setOwnNickname } from "./room-storage.js";
+import { createWorkSender } from "./work-sender.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/page-requests.js" */
@@ -73,13 +74,19 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   const panel = createAnswering(page, api, { presented, root, bar, code, member });
   if (screen) countAnswers(api, code, panel);
+  const work = createWorkSender(api, code, member, { link: presented.link, explores: () => exploring });
 
   const stream = createRoomStream(api, code, () => ({ member, exploring }), {
     hear(state) {
+      const wasSeen = (last?.wall ?? "closed") !== "closed";
       last = state;
       problem = null;
+      if (state.paused && exploring) pause();
       if (!exploring && !state.over) follow(state);
       panel.show(state.over ? null : state.question);
+      freeze(Boolean(state.paused) && !state.over);
+      work.hear(state);
+      if (!wasSeen && state.wall !== "closed" && !screen) announce(t("Your teacher sees what you explore."));
       show();
     },
     failed(failed) {
@@ -102,20 +109,42 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     else if (pathOf(link) !== pathOf(root.dataset.roomLink ?? "")) window.location.replace(`?${ownQuery(window)}`);
   }
 
+  /** Show what the class sees; what was explored can be opened again later. */
+  function pause() {
+    setExploredLink(code, presented.link());
+    explore(false);
+  }
+
+  /** @param {boolean} frozen  whether nothing can be changed */
+  function freeze(frozen) {
+    if (screen || panel.isOpen()) return;
+    for (const child of root.children) if (child instanceof HTMLElement && child !== bar && !child.matches(".room-question, #announce")) child.inert = frozen;
+  }
+
+  function resume() {
+    const link = exploredLink(code);
+    setExploredLink(code, null);
+    if (link && presented.show(link)) explore(true);
+    else show();
+  }
+
   /** @param {boolean} explores */
   function explore(explores) {
+    if (explores && last?.paused) return follow(last);
+    if (explores) work.moved();
     if (over || screen || exploring === explores) return;
     exploring = explores;
     setExploring(code, explores);
     if (explores && last?.pointer) presented.point?.(null);
     if (!explores && last) follow(last);
-    announce(explores ? t("You explore on your own.") : t("You are back with the class."));
+    if (explores) setExploredLink(code, null);
+    announce(last?.paused ? t("Your teacher has paused exploring.") : explores ? t("You explore on your own.") : t("You are back with the class."));
     show();
     stream.start(); // tells the server
   }
 
   function show() {
-    render(bar, message(), actions());
+    render(bar, message(), screen && last?.picked && el("p", { key: "thanks", className: "thanks" }, thanks(last)), screen || over ? null : seen(), actions());
     bar.dataset.mode = over ? "over" : exploring ? "exploring" : "following";
   }
 
@@ -124,8 +153,29 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     if (screen && !over && !problem) return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Join at {address} with the code {code}"), { address: el("b", {}, `${window.location.host}/room`), code: el("b", {}, name) }));
     if (over) return el("p", { className: "says", role: "status" }, ending());
     if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
+    if (last?.paused && !last.picked) return el("p", { className: "says" }, t("Your teacher has paused exploring. Look at what the class sees."));
+    if (!exploring && last?.picked) return el("p", { className: "says thanks" }, thanks(last));
     if (exploring && last) return el("p", { className: "says" }, page.phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
     return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Following room {code}"), { code: el("b", {}, name) }));
+  }
+
+  /** That the teacher sees what is explored, and a nickname if she asked for it. */
+  function seen() {
+    const wall = last?.wall ?? "closed";
+    if (wall === "closed" || problem) return null;
+    const oninput = (/** @type {any} */ { target }) => (setOwnNickname(target.value), work.moved());
+    return el(
+      "div",
+      { className: "crowd seen", key: "seen" },
+      t("Your teacher sees what you explore."),
+      wall === "named" && el("label", { className: "nickname" }, el("span", {}, t("Nickname (optional, for the teacher)")), el("input", { type: "text", maxLength: MAX_NICKNAME, autocomplete: "nickname", value: ownNickname(), oninput })),
+    );
+  }
+
+  /** Whose work the class looks at, with a word of thanks. @param {RoomState} state */
+  function thanks(state) {
+    const words = state.picked?.words || t("Thank you!");
+    return work.isPicked(state) ? t("The class looks at what you made. {words}", { words }) : t("Made by a student of this class. {words}", { words });
   }
 
   const isShut = () => problem !== null && SHUT.has(problem.kind);
@@ -142,6 +192,8 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     if (screen || (last?.question && !over)) return null; // a question covers what could be explored
     if (over && isShut()) return el("button", { type: "button", className: "button strong", key: "again", onclick: again }, t("Try again"));
     if (over) return el("a", { className: "button quiet", key: "own", href: presented.link() }, t("Open as your own page"));
+    if (last?.paused) return null;
+    if (!exploring && exploredLink(code)) return el("button", { type: "button", className: "button strong", key: "resume", onclick: resume }, t("Back to what I explored"));
     return exploring
       ? el("button", { type: "button", className: "button strong", key: "back", onclick: () => explore(false) }, t("Back to the class"))
       : el("button", { type: "button", className: "button quiet", key: "explore", onclick: () => explore(true) }, t("Explore"));
@@ -149,11 +201,12 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   presented.onChange(() => explore(true));
   // What is being typed is not overwritten.
-  root.addEventListener("input", ({ target }) => target instanceof Element && !target.closest(".room-question") && explore(true), { capture: true });
+  root.addEventListener("input", ({ target }) => target instanceof Element && !target.closest(".room-question, .room-bar") && explore(true), { capture: true });
   connectWhileVisible(stream, () => over);
   show();
 }
 
+const MAX_NICKNAME = 40;
 /** Milliseconds between two counts of a second screen. */
 const COUNT = 2_000;
 

@@ -7,7 +7,7 @@
 import { memo } from "../../lib/memo.js";
 import { textRuler } from "./labels.js";
 import { cellElements, legend, outlines, text } from "./matrix-svg.js";
-import { colour } from "./scale.js";
+import { colour, rgb, sequential } from "./scale.js";
 import { drawing, s } from "./svg.js";
 
 /** @import { Numbers, Summary } from "../wire/wire.js" */
@@ -161,6 +161,9 @@ export function packedColour([r, g, b]) {
  * @property {number} paper  behind the hatching of masked cells
  * @property {number} hatch
  */
+
+/** @param {import("./scale.js").Palette & {hatch: string}} colours @returns {Paint} */
+export const tilePaint = (colours) => ({ table: colourTable(sequential(colours)), paper: packedColour(rgb(colours.paper)), hatch: packedColour(rgb(colours.hatch)) });
 
 /**
  * Write one head's picture.

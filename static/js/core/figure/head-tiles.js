@@ -9,9 +9,9 @@ import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { headThumbnail } from "../compute/head-thumbnails.js";
 import { measures, patterns } from "../compute/patterns.js";
-import { cellAt, sinkDivision, headGridSvg, packedColour, colourTable, writeTile as paintTile } from "../draw/head-grid.js";
+import { cellAt, sinkDivision, headGridSvg, tilePaint, writeTile as paintTile } from "../draw/head-grid.js";
 import { sharpness } from "../draw/matrix-canvas.js";
-import { rgb, sequential } from "../draw/scale.js";
+import { sequential } from "../draw/scale.js";
 import { isOff } from "../store/interventions.js";
 import { axes, extent, place } from "../wire/attentions.js";
 import { isPlainKey, onArrows, within } from "./pointing.js";
@@ -294,7 +294,6 @@ function mark(canvas, { headData, tiles, layout: { places, size, wide: width } }
 export function readHeads({ theme }, page, trace) {
   const { model, link } = page;
   const { block } = link;
-  const colours = theme();
   return {
     page,
     trace,
@@ -302,10 +301,6 @@ export function readHeads({ theme }, page, trace) {
     axes: axes(model, trace, block),
     summary: (layer) => trace.summaries?.[place(model, { block, layer })],
     matrix: (tile) => headThumbnail(model, trace, { block, ...tile }),
-    paint: {
-      table: colourTable(sequential(colours)),
-      paper: packedColour(rgb(colours.paper)),
-      hatch: packedColour(rgb(colours.hatch)),
-    },
+    paint: tilePaint(theme()),
   };
 }

@@ -86,6 +86,7 @@ const WORDING = {
   "not-asking": (t) => t("This vote has ended."),
   "room-full": (t) => t("The room is full, or has no more places for this network."),
   "room-closed": (t) => t("The room is closed to newcomers. Ask your teacher to open it again."),
+  "wall-closed": (t) => t("Your teacher does not see what you explore at present."),
   "room-out-of-space": (t) => t("The room has no space left for more answers."),
   "too-many-questions": (t) => t("The room has been asked as many questions as the server allows. Open another room."),
   "rooms-full": (t) => t("The server has no room for another class, or none from this network. Try again in a minute."),

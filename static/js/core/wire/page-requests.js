@@ -9,9 +9,9 @@ import { connectionProblem, json, tensors } from "./reply.js";
  *   AnswerRequest, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
  *   ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
  *   FoundRowsReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
- *   RecordReply, RemovalReply, RoomCreated, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
+ *   RecordReply, RemovalReply, RoomCreated, RoomPatch, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
  *   StageRequest, ParticipantReply, StudyAnswers, StudyReply, StudyRequest, StudyResults, SubmissionRequest,
- *   SurveyReply,
+ *   SurveyReply, WallReply, WorkCreated, WorkRequest,
  * } from "./schemas.d.ts"
  */
 /** @import { ModelInfo } from "./model.js" */
@@ -92,8 +92,14 @@ export function rooms({ ask, read, send, events }) {
     /** Everything that was asked, answered and presented. @param {RoomCreated} room @returns {Promise<RoomRecord>} */
     wholeRecord: async (room) => json(await askWithKey(room, "/answers.json")),
 
-    /** Close the room to newcomers, or open it again. @param {RoomCreated} room @param {boolean} closed @returns {Promise<RoomState>} */
-    closeRoom: async ({ code, key }, closed) => json(await send(roomPath(code), { closed }, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
+    /** Close the room to newcomers, pause exploring, open the wall, or the reverse. @param {RoomCreated} room @param {RoomPatch} changes @returns {Promise<RoomState>} */
+    adjustRoom: async ({ code, key }, changes) => json(await send(roomPath(code), changes, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
+
+    /** Send what a member explores. @param {string} code @param {WorkRequest} work @returns {Promise<WorkCreated>} */
+    sendWork: async (code, work) => json(await send(`${roomPath(code)}/work`, work, JSON_TYPE, undefined, { method: "PUT" })),
+
+    /** What the members explore. @param {RoomCreated} room @returns {Promise<WallReply>} */
+    readWorks: async (room) => json(await askWithKey(room, "/work")),
 
     /** @param {RoomCreated} room @returns {Promise<MembersReply>} */
     listMembers: async (room) => json(await askWithKey(room, "/members")),

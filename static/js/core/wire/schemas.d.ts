@@ -1779,6 +1779,16 @@ export interface components {
       /** @description Only what reaches this tensor directly has an effect: all sublayers between are frozen. Absent: everything after the patch is computed from it. */
       to?: components["schemas"]["ReceiverRequest"] | null;
     };
+    /** @description That what is presented was made by a member, who is thanked. */
+    Picked: {
+      /** @description Of the member's work, which only that member knows. */
+      id: string;
+      /**
+       * @description The presenter's words; empty: the usual.
+       * @default
+       */
+      words?: string;
+    };
     /** @description A token of the vocabulary, without a position in a text. */
     PieceReply: {
       text: string;
@@ -1994,10 +2004,14 @@ export interface components {
       /** @description Controls the room (`Authorization: Bearer`); returned only here. */
       key: string;
     };
-    /** @description A change of who may come in. */
+    /** @description A change of who may come in, and of exploring; what is absent stays. */
     RoomPatch: {
       /** @description Whether the room is closed to newcomers. */
-      closed: boolean;
+      closed?: boolean | null;
+      /** @description Whether members cannot explore. */
+      paused?: boolean | null;
+      /** @description Whether the teacher sees what members explore; `named`: they may add a nickname. `closed` deletes what they sent. */
+      wall?: ("closed" | "open" | "named") | null;
     };
     /** @description Everything that was asked, answered and presented in a room. */
     RoomRecord: {
@@ -2023,6 +2037,18 @@ export interface components {
        * @default false
        */
       closed?: boolean;
+      /**
+       * @description Whether members cannot explore at present.
+       * @default false
+       */
+      paused?: boolean;
+      /**
+       * @description Whether the teacher sees what members explore; `named`: with nicknames.
+       * @default closed
+       * @enum {string}
+       */
+      wall?: "closed" | "open" | "named";
+      picked?: components["schemas"]["Picked"] | null;
       /** @description Whether the room has ended. */
       over: boolean;
     };
@@ -2035,6 +2061,8 @@ export interface components {
       /** @description Path, query and fragment of a page. */
       link: string;
       pointer?: components["schemas"]["Pointer"] | null;
+      /** @description If a member's work is presented. */
+      picked?: components["schemas"]["Picked"] | null;
     };
     /** @description A new run, in the queue or already started. */
     RunCreated: {
@@ -2900,6 +2928,10 @@ export interface components {
       first: components["schemas"]["Results"];
       second: components["schemas"]["Results"];
     };
+    /** @description What the members explore. */
+    WallReply: {
+      works: components["schemas"]["Work"][];
+    };
     /** @description A sentence recorded during training. */
     WatchedReply: {
       source: string;
@@ -2931,6 +2963,28 @@ export interface components {
       choices?: {
         [key: string]: string;
       };
+    };
+    /** @description What a member explores; `id` is in no list of members or answers. */
+    Work: {
+      id: string;
+      link: string;
+      nickname?: string | null;
+      /** @description Unix time in seconds. */
+      at: number;
+    };
+    /** @description An entry of the wall. */
+    WorkCreated: {
+      /** @description As in `picked`, if it is shown to everyone. */
+      id: string;
+    };
+    /** @description What a member explores. */
+    WorkRequest: {
+      /** @description The student's random token. */
+      member: string;
+      /** @description Path, query and fragment of a page. */
+      link: string;
+      /** @description Only if the wall is `named`. */
+      nickname?: string | null;
     };
     /** @description A token that a head looks at, and what its value adds to the logits with a weight of 1. */
     WritesReply: {
@@ -3116,6 +3170,7 @@ export type ParticipantReply = components["schemas"]["ParticipantReply"];
 export type ParticipantRequest = components["schemas"]["ParticipantRequest"];
 export type PatchFrom = components["schemas"]["PatchFrom"];
 export type PatchSentence = components["schemas"]["PatchSentence"];
+export type Picked = components["schemas"]["Picked"];
 export type PieceReply = components["schemas"]["PieceReply"];
 export type Pointer = components["schemas"]["Pointer"];
 export type PositionsReply = components["schemas"]["PositionsReply"];
@@ -3200,9 +3255,13 @@ export type TraceRequest = components["schemas"]["TraceRequest"];
 export type Translation = components["schemas"]["Translation"];
 export type Truth = components["schemas"]["Truth"];
 export type Votes = components["schemas"]["Votes"];
+export type WallReply = components["schemas"]["WallReply"];
 export type WatchedReply = components["schemas"]["WatchedReply"];
 export type Window = components["schemas"]["Window"];
 export type Wording = components["schemas"]["Wording"];
+export type Work = components["schemas"]["Work"];
+export type WorkCreated = components["schemas"]["WorkCreated"];
+export type WorkRequest = components["schemas"]["WorkRequest"];
 export type WritesReply = components["schemas"]["WritesReply"];
 export type WrittenReply = components["schemas"]["WrittenReply"];
 export type ZooEntry = components["schemas"]["ZooEntry"];

@@ -1,0 +1,162 @@
+/**
+ * The wall on the teacher's page: what each member explores, as small figures without names. She opens
+ * it, members are told, and what she picks is shown to everyone with a word of thanks.
+ */
+
+import { wording } from "../core/figure/problem-wording.js";
+import { Problem, failure } from "../core/wire/problem.js";
+import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { button } from "./bar.js";
+import { coverPage } from "./question.js";
+import { createSmallFigures, figureState } from "./small-figures.js";
+
+/** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
+/** @import { RoomState } from "../core/wire/page-requests.js" */
+
+const MAX_THANKS = 120;
+/** Seconds after which somebody works on something else, or on nothing. */
+const OLD = 180;
+
+/**
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {Pick<import("./room.js").Presentable, "says">} presented
+ * @param {object} of
+ * @param {HTMLElement} of.root
+ * @param {HTMLElement} of.bar
+ * @param {() => RoomCreated | null} of.room
+ * @param {() => RoomState | null} of.state
+ * @param {(reply: Problem | RoomState) => void} of.heard
+ * @param {(work: Work, words: string) => void} of.pick
+ */
+export function createWall(page, api, presented, { root, bar, room, state, heard, pick }) {
+  const { t } = page;
+  const panel = h("section", { className: "room-wall", hidden: true, tabIndex: -1, "aria-label": t("What they explore") });
+  bar.after(panel);
+  /** @type {Work[]} */
+  let works = [];
+  /** @type {Set<string>} */
+  const hidden = new Set();
+  /** @type {Map<string, HTMLCanvasElement>} */
+  const canvases = new Map();
+  /** The work that is about to be shown, with a word of thanks. @type {{id: string, words: string} | null} */
+  let chosen = null;
+  let problem = "";
+  let named = false;
+  /** @type {ReturnType<typeof createSmallFigures> | null} */
+  let figures = null;
+
+  const isOpen = () => !panel.hidden;
+  const sees = () => (state()?.wall ?? "closed") !== "closed";
+
+  async function read() {
+    const of = room();
+    if (!of || !isOpen() || !sees()) return;
+    const reply = await api.readWorks(of).catch(failure);
+    problem = reply instanceof Problem ? wording(t, reply) : "";
+    if (!(reply instanceof Problem)) works = reply.works;
+    draw();
+  }
+
+  /** @param {"closed" | "open" | "named"} wall */
+  async function adjust(wall) {
+    const of = room();
+    if (!of) return;
+    const reply = await api.adjustRoom(of, { wall }).catch(failure);
+    problem = reply instanceof Problem ? wording(t, reply) : "";
+    if (wall === "closed") works = [];
+    heard(reply);
+    draw();
+    void read();
+  }
+
+  /** @param {boolean} opens */
+  function open(opens) {
+    coverPage(root, bar, panel, opens);
+    if (!opens) return;
+    figures ??= createSmallFigures(page, api, draw);
+    draw();
+    panel.focus();
+    void read();
+  }
+
+  function draw() {
+    if (!isOpen()) return;
+    const shown = works.filter(({ id }) => !hidden.has(id));
+    render(
+      panel,
+      el("header", { key: "head" }, el("h2", {}, t("What they explore")), sees() && el("p", { className: "crowd", role: "status" }, problem || counted(shown.length, works.length)), el("div", { className: "wall-buttons" }, sees() && button(t("Stop seeing it"), () => adjust("closed")), button(t("Close"), () => open(false)))),
+      sees() ? el("ul", { key: "works", className: "works" }, shown.map(tile)) : offer(),
+      sees() && hidden.size > 0 && el("p", { key: "hidden" }, button(t("Show {count} hidden", { count: hidden.size }), () => (hidden.clear(), draw()))),
+    );
+  }
+
+  /** @param {number} count @param {number} all */
+  const counted = (count, all) => (all === 0 ? t("Nobody explores yet. What they change appears here.") : count === 1 ? t("1 member; only you see this.") : t("{count} members; only you see this.", { count }));
+
+  const offer = () =>
+    el(
+      "div",
+      { key: "offer", className: "offer" },
+      el("p", {}, t("Each student who explores sends what they look at: the sentence, the view, the head and what they changed. It has no names, and only you see it. Their pages tell them so.")),
+      el("label", { className: "check" }, el("input", { type: "checkbox", checked: named, onchange: (/** @type {any} */ { target }) => (named = target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
+      problem && el("p", { className: "problem", role: "alert" }, problem),
+      button(t("See what they explore"), () => adjust(named ? "named" : "open"), "strong"),
+    );
+
+  /** @param {Work} work */
+  function tile(work) {
+    const { id, link, nickname, at: time } = work;
+    const canvas = canvases.get(id) ?? h("canvas", { "aria-hidden": "true" });
+    canvases.set(id, canvas);
+    const link_ = figureState(link);
+    const isDrawn = Boolean(link_ && figures?.draw(canvas, link_));
+    canvas.classList.toggle("pending", !isDrawn);
+    const isOld = Date.now() / 1000 - time > OLD;
+    return el(
+      "li",
+      { key: id, "data-old": String(isOld) },
+      el("div", { className: "picture" }, link_ ? canvas : null),
+      el("p", { className: "sentence" }, link_ ? link_.source : presented.says(link)),
+      el("p", { className: "place" }, [link_ && presented.says(link), nickname && el("b", {}, nickname)]),
+      chosen?.id === id ? thanking(work) : el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => ((chosen = { id, words: "" }), draw(), focusThanks())), button(t("Hide"), () => (hidden.add(id), draw()))),
+    );
+  }
+
+  /** @param {Work} work */
+  function thanking(work) {
+    const onsubmit = (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const words = chosen?.words.trim() ?? "";
+      chosen = null;
+      open(false);
+      pick(work, words);
+    };
+    const oninput = (/** @type {any} */ { target }) => void (chosen && (chosen.words = target.value));
+    return el(
+      "form",
+      { key: "thanks", onsubmit },
+      el("label", {}, el("span", {}, t("A word of thanks, for everyone")), el("input", { type: "text", maxLength: MAX_THANKS, placeholder: t("Thank you!"), oninput })),
+      el("button", { type: "submit", className: "button strong" }, t("Show everyone")),
+      button(t("Cancel"), () => ((chosen = null), draw())),
+    );
+  }
+
+  function focusThanks() {
+    const field = panel.querySelector("form input");
+    if (field instanceof HTMLElement) field.focus();
+  }
+
+  panel.addEventListener("keydown", (event) => {
+    event.stopPropagation(); // the page has keys of its own
+    if (event.key === "Escape") open(false);
+  });
+  page.onTheme(draw);
+  return {
+    read,
+    isOpen,
+    toggle: () => open(!isOpen()),
+    close: () => isOpen() && open(false),
+  };
+}
