@@ -11,10 +11,11 @@ import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking, saveAnswers } from "./asking.js";
 import { barContent, button, createCodeDialog } from "./bar.js";
 import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
+import { createPickedWork, pathOf } from "./picked-work.js";
 import { createMembersDialog, createRoomMenu } from "./members.js";
 import { createAnswering } from "./question.js";
 import { createWall } from "./wall.js";
-import { forgetRoom, isHeld, memberToken, pickedWork, presentedRoom, rememberRoom, setHeld, setPickedWork, setPresentedRoom } from "./room-storage.js";
+import { forgetRoom, isHeld, memberToken, presentedRoom, rememberRoom, setHeld, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState, RoomAccess } from "../core/wire/page-requests.js" */
@@ -25,9 +26,6 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 const [PACE, COUNT, AGAIN] = [150, 2_000, 2_000];
 /** Kinds of problems after which the room can no longer be presented in. */
 const FINAL = new Set(["unknown-room", "wrong-room-key"]);
-
-/** @param {string} link */
-const pathOf = (link) => new URL(link, window.location.origin).pathname;
 
 /**
  * Sends the newest state, one request at a time.
@@ -127,11 +125,9 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
   let away = false;
   let over = false;
   let holding = !driver && isHeld(access.code);
-  let picked = driver ? null : pickedWork(access.code);
-  /** What was on the screen before a member's work. */
-  let before = "";
+  const picked = createPickedWork(access.code, presented);
   const drives = () => !over && last !== null && (driver || !last.handed);
-  const screenSender = createScreenSender(api, () => (drives() && !holding ? access : null), presented, () => picked, onReply);
+  const screenSender = createScreenSender(api, () => (drives() && !holding ? access : null), presented, picked.current, onReply);
   const reader = { member: driver ? memberToken() : null, exploring: false };
   const stream = createRoomStream(api, access.code, () => reader, {
     hear,
@@ -155,7 +151,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
 
   /** @param {RoomState} state  the first that was heard */
   function begin({ link }) {
-    if (resumes && !holding && !picked) presented.resume?.(link);
+    if (resumes && !holding && !picked.current()) presented.resume?.(link);
     screenSender.send();
   }
 
@@ -175,12 +171,6 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     ended(why);
   }
 
-  /** @param {typeof picked} work @param {string} [path]  of the page that shows it */
-  function setPicked(work, path) {
-    picked = work;
-    setPickedWork(access.code, work, path);
-  }
-
   /** Show what the driver presents. */
   function follow() {
     if (away || !last) return;
@@ -197,7 +187,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     },
     /** To be called when the reader changes what is on the screen. */
     moved() {
-      if (picked) setPicked(null);
+      picked.clear();
       if (drives()) return screenSender.send();
       if (!last || driver || away) return;
       away = true;
@@ -206,19 +196,16 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
     pointed: screenSender.send,
     receive: onReply,
     /** @param {import("../core/wire/schemas.d.ts").Work} work  a member's, to be shown to everyone @param {string} words  of thanks */
-    pick({ id, link }, words) {
-      before = picked ? before : presented.link();
-      setPicked({ id, words }, pathOf(link));
+    pick(work, words) {
       holding = false;
       setHeld(access.code, false);
-      if (!presented.show(link)) return window.location.assign(inOwnLanguage(link));
+      if (!picked.show(work, words)) return;
       screenSender.again();
       changed();
     },
     /** Show again what was on the screen before a member's work. */
     unpick() {
-      setPicked(null);
-      if (before) presented.show(before);
+      picked.goBack();
       screenSender.again();
       changed();
     },
@@ -243,7 +230,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
       if (failed) onReply(failed);
     },
     /** @returns {PresentingState} */
-    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), paused: Boolean(last?.paused), shows: picked !== null, away, holding, problem, question: last?.question }),
+    state: () => ({ handed: Boolean(last?.handed), closed: Boolean(last?.closed), paused: Boolean(last?.paused), shows: picked.current() !== null, away, holding, problem, question: last?.question }),
     last: () => last,
   };
 }
@@ -277,10 +264,11 @@ export function bindPresenting(page, api, presented, root) {
   });
   const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.receive(state), drawn: show });
   const panel = asking ?? createAnswering(page, api, { presented, root, bar, code: room?.code ?? "", member: memberToken() });
-  const wall = driver ? null : createWall(page, api, presented, { root, bar, room: () => room, state: () => presenter?.last() ?? null, heard: (reply) => presenter?.receive(reply), pick: (work, words) => presenter?.pick(work, words) });
+  const control = createRoomControl(api, () => room, handoverDialog, (reply) => presenter?.receive(reply));
+  const wall = driver ? null : createWall(page, api, presented, { root, bar, room: () => room, state: () => presenter?.last() ?? null, onReply: (reply) => presenter?.receive(reply), pick: (work, words) => presenter?.pick(work, words) });
   const menu = createRoomMenu(page, api, {
     room: () => room,
-    handOver: () => void handOver(),
+    handOver: () => void control.handOver(),
     members: () => void members.open(),
     end: () => ((ending = true), show()),
   });
@@ -313,18 +301,6 @@ export function bindPresenting(page, api, presented, root) {
     if (question) wall?.close();
     panel.show(question);
     show();
-  }
-
-  /** @param {boolean} paused  whether nobody explores */
-  async function pause(paused) {
-    const reply = room && (await api.adjustRoom(room, { paused }).catch(failure));
-    if (reply) presenter?.receive(reply);
-  }
-
-  async function handOver() {
-    const handover = room && (await api.handOver(room).catch(failure));
-    if (handover instanceof Problem) presenter?.receive(handover);
-    else if (handover) handoverDialog.open(handover);
   }
 
   async function end() {
@@ -369,7 +345,7 @@ export function bindPresenting(page, api, presented, root) {
     takeBack: () => void presenter?.takeBack(),
     back: () => presenter?.back(),
     hold: (holds) => presenter?.hold(holds),
-    pause: (paused) => void pause(paused),
+    pause: (paused) => void control.pause(paused),
     wall: () => wall?.toggle(),
     unpick: () => presenter?.unpick(),
     end: () => void end(),
@@ -384,6 +360,29 @@ export function bindPresenting(page, api, presented, root) {
   });
   presented.onPoint?.(() => presenter?.pointed());
   if (room) begin(room, true);
+}
+
+/**
+ * What a teacher does with the whole room.
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {() => RoomAccess | null} room
+ * @param {ReturnType<typeof createHandoverDialog>} handoverDialog
+ * @param {(reply: Problem | RoomState) => void} onReply
+ */
+function createRoomControl(api, room, handoverDialog, onReply) {
+  return {
+    /** @param {boolean} paused  whether nobody explores */
+    async pause(paused) {
+      const of = room();
+      if (of) onReply(await api.adjustRoom(of, { paused }).catch(failure));
+    },
+    async handOver() {
+      const of = room();
+      const handover = of && (await api.handOver(of).catch(failure));
+      if (handover instanceof Problem) onReply(handover);
+      else if (handover) handoverDialog.open(handover);
+    },
+  };
 }
 
 /**

@@ -5,10 +5,11 @@ import { ownQuery } from "../core/store/address.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { spelledCode } from "./bar.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
-import { exploredLink, forgetDrafts, isExploring, memberToken, ownNickname, ownRooms, setExploredLink, setExploring, setOwnNickname } from "./room-storage.js";
+import { exploredLink, forgetDrafts, isExploring, memberToken, ownRooms, setExploredLink, setExploring } from "./room-storage.js";
+import { memberMessage, seenNote } from "./member-bar.js";
+import { pathOf } from "./picked-work.js";
 import { createWorkSender } from "./work-sender.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
@@ -46,9 +47,6 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 // A student's side of a room: the page follows what is presented, until the student changes
 // something; one button brings it back.
-
-/** Which page of the server a link opens. @param {string} link */
-const pathOf = (link) => new URL(link, window.location.origin).pathname;
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
@@ -117,8 +115,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   /** @param {boolean} frozen  whether nothing can be changed */
   function freeze(frozen) {
-    if (screen || panel.isOpen()) return;
-    for (const child of root.children) if (child instanceof HTMLElement && child !== bar && !child.matches(".room-question, #announce")) child.inert = frozen;
+    if (!screen && !panel.isOpen()) setInert(root, bar, frozen);
   }
 
   function resume() {
@@ -144,38 +141,10 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   }
 
   function show() {
-    render(bar, message(), screen && last?.picked && el("p", { key: "thanks", className: "thanks" }, thanks(last)), screen || over ? null : seen(), actions());
+    const isMade = last !== null && work.isPicked(last);
+    const ended = over ? ending() : null;
+    render(bar, memberMessage(page, presented, { code, screen, exploring, ended, isLost: problem !== null, isMade, last }), !screen && !ended && !problem && seenNote(t, last, work.moved), actions());
     bar.dataset.mode = over ? "over" : exploring ? "exploring" : "following";
-  }
-
-  function message() {
-    const name = spelledCode(code);
-    if (screen && !over && !problem) return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Join at {address} with the code {code}"), { address: el("b", {}, `${window.location.host}/room`), code: el("b", {}, name) }));
-    if (over) return el("p", { className: "says", role: "status" }, ending());
-    if (problem) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
-    if (last?.paused && !last.picked) return el("p", { className: "says" }, t("Your teacher has paused exploring. Look at what the class sees."));
-    if (!exploring && last?.picked) return el("p", { className: "says thanks" }, thanks(last));
-    if (exploring && last) return el("p", { className: "says" }, page.phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
-    return el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", page.phrase(t("Following room {code}"), { code: el("b", {}, name) }));
-  }
-
-  /** That the teacher sees what is explored, and a nickname if she asked for it. */
-  function seen() {
-    const wall = last?.wall ?? "closed";
-    if (wall === "closed" || problem) return null;
-    const oninput = (/** @type {any} */ { target }) => (setOwnNickname(target.value), work.moved());
-    return el(
-      "div",
-      { className: "crowd seen", key: "seen" },
-      t("Your teacher sees what you explore."),
-      wall === "named" && el("label", { className: "nickname" }, el("span", {}, t("Nickname (optional, for the teacher)")), el("input", { type: "text", maxLength: MAX_NICKNAME, autocomplete: "nickname", value: ownNickname(), oninput })),
-    );
-  }
-
-  /** Whose work the class looks at, with a word of thanks. @param {RoomState} state */
-  function thanks(state) {
-    const words = state.picked?.words || t("Thank you!");
-    return work.isPicked(state) ? t("The class looks at what you made. {words}", { words }) : t("Made by a student of this class. {words}", { words });
   }
 
   const isShut = () => problem !== null && SHUT.has(problem.kind);
@@ -206,7 +175,11 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   show();
 }
 
-const MAX_NICKNAME = 40;
+/** Let nothing of a page but its bar be changed. @param {HTMLElement} root @param {HTMLElement} bar @param {boolean} inert */
+function setInert(root, bar, inert) {
+  for (const child of root.children) if (child instanceof HTMLElement && child !== bar && !child.matches(".room-question, #announce")) child.inert = inert;
+}
+
 /** Milliseconds between two counts of a second screen. */
 const COUNT = 2_000;
 

@@ -13,10 +13,9 @@ import { createSmallFigures, figureState } from "./small-figures.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { Translate } from "../lib/i18n.js" */
 
 const MAX_THANKS = 120;
-/** Seconds after which somebody works on something else, or on nothing. */
-const OLD = 180;
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
@@ -27,23 +26,23 @@ const OLD = 180;
  * @param {HTMLElement} of.bar
  * @param {() => RoomCreated | null} of.room
  * @param {() => RoomState | null} of.state
- * @param {(reply: Problem | RoomState) => void} of.heard
+ * @param {(reply: Problem | RoomState) => void} of.onReply
  * @param {(work: Work, words: string) => void} of.pick
  */
-export function createWall(page, api, presented, { root, bar, room, state, heard, pick }) {
+export function createWall(page, api, presented, { root, bar, room, state, onReply, pick }) {
   const { t } = page;
   const panel = h("section", { className: "room-wall", hidden: true, tabIndex: -1, "aria-label": t("What they explore") });
   bar.after(panel);
+  const nicknames = h("input", { type: "checkbox" });
   /** @type {Work[]} */
   let works = [];
   /** @type {Set<string>} */
   const hidden = new Set();
   /** @type {Map<string, HTMLCanvasElement>} */
   const canvases = new Map();
-  /** The work that is about to be shown, with a word of thanks. @type {{id: string, words: string} | null} */
+  /** The work that is about to be shown, with a word of thanks. @type {{id: string, form: HTMLElement} | null} */
   let chosen = null;
   let problem = "";
-  let named = false;
   /** @type {ReturnType<typeof createSmallFigures> | null} */
   let figures = null;
 
@@ -66,7 +65,7 @@ export function createWall(page, api, presented, { root, bar, room, state, heard
     const reply = await api.adjustRoom(of, { wall }).catch(failure);
     problem = reply instanceof Problem ? wording(t, reply) : "";
     if (wall === "closed") works = [];
-    heard(reply);
+    onReply(reply);
     draw();
     void read();
   }
@@ -83,11 +82,11 @@ export function createWall(page, api, presented, { root, bar, room, state, heard
 
   function draw() {
     if (!isOpen()) return;
-    const shown = works.filter(({ id }) => !hidden.has(id));
+    const visibleWorks = works.filter(({ id }) => !hidden.has(id));
     render(
       panel,
-      el("header", { key: "head" }, el("h2", {}, t("What they explore")), sees() && el("p", { className: "crowd", role: "status" }, problem || counted(shown.length, works.length)), el("div", { className: "wall-buttons" }, sees() && button(t("Stop seeing it"), () => adjust("closed")), button(t("Close"), () => open(false)))),
-      sees() ? el("ul", { key: "works", className: "works" }, shown.map(tile)) : offer(),
+      el("header", { key: "head" }, el("h2", {}, t("What they explore")), sees() && el("p", { className: "crowd", role: "status" }, problem || counted(visibleWorks.length, works.length)), el("div", { className: "wall-buttons" }, sees() && button(t("Stop seeing it"), () => adjust("closed")), button(t("Close"), () => open(false)))),
+      sees() ? el("ul", { key: "works", className: "works" }, visibleWorks.map(tile)) : offer(t, nicknames, problem, (wall) => void adjust(wall)),
       sees() && hidden.size > 0 && el("p", { key: "hidden" }, button(t("Show {count} hidden", { count: hidden.size }), () => (hidden.clear(), draw()))),
     );
   }
@@ -95,57 +94,35 @@ export function createWall(page, api, presented, { root, bar, room, state, heard
   /** @param {number} count @param {number} all */
   const counted = (count, all) => (all === 0 ? t("Nobody explores yet. What they change appears here.") : count === 1 ? t("1 member; only you see this.") : t("{count} members; only you see this.", { count }));
 
-  const offer = () =>
-    el(
-      "div",
-      { key: "offer", className: "offer" },
-      el("p", {}, t("Each student who explores sends what they look at: the sentence, the view, the head and what they changed. It has no names, and only you see it. Their pages tell them so.")),
-      el("label", { className: "check" }, el("input", { type: "checkbox", checked: named, onchange: (/** @type {any} */ { target }) => (named = target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
-      problem && el("p", { className: "problem", role: "alert" }, problem),
-      button(t("See what they explore"), () => adjust(named ? "named" : "open"), "strong"),
-    );
+  /** @param {Work} work */
+  function choose(work) {
+    const form = thanking(t, (words) => (unchoose(), open(false), pick(work, words)), unchoose);
+    chosen = { id: work.id, form };
+    draw();
+    form.querySelector("input")?.focus();
+  }
+
+  function unchoose() {
+    chosen = null;
+    draw();
+  }
 
   /** @param {Work} work */
   function tile(work) {
-    const { id, link, nickname, at: time } = work;
+    const { id, link, nickname } = work;
     const canvas = canvases.get(id) ?? h("canvas", { "aria-hidden": "true" });
     canvases.set(id, canvas);
-    const link_ = figureState(link);
-    const isDrawn = Boolean(link_ && figures?.draw(canvas, link_));
+    const figure = figureState(link);
+    const isDrawn = Boolean(figure && figures?.draw(canvas, figure));
     canvas.classList.toggle("pending", !isDrawn);
-    const isOld = Date.now() / 1000 - time > OLD;
     return el(
       "li",
-      { key: id, "data-old": String(isOld) },
-      el("div", { className: "picture" }, link_ ? canvas : null),
-      el("p", { className: "sentence" }, link_ ? link_.source : presented.says(link)),
-      el("p", { className: "place" }, [link_ && presented.says(link), nickname && el("b", {}, nickname)]),
-      chosen?.id === id ? thanking(work) : el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => ((chosen = { id, words: "" }), draw(), focusThanks())), button(t("Hide"), () => (hidden.add(id), draw()))),
+      { key: id },
+      el("div", { className: "picture" }, figure && canvas),
+      el("p", { className: "sentence" }, figure ? figure.source : presented.says(link)),
+      el("p", { className: "place" }, [figure && presented.says(link), nickname && el("b", {}, nickname)]),
+      chosen?.id === id ? chosen.form : el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => choose(work)), button(t("Hide"), () => (hidden.add(id), draw()))),
     );
-  }
-
-  /** @param {Work} work */
-  function thanking(work) {
-    const onsubmit = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      const words = chosen?.words.trim() ?? "";
-      chosen = null;
-      open(false);
-      pick(work, words);
-    };
-    const oninput = (/** @type {any} */ { target }) => void (chosen && (chosen.words = target.value));
-    return el(
-      "form",
-      { key: "thanks", onsubmit },
-      el("label", {}, el("span", {}, t("A word of thanks, for everyone")), el("input", { type: "text", maxLength: MAX_THANKS, placeholder: t("Thank you!"), oninput })),
-      el("button", { type: "submit", className: "button strong" }, t("Show everyone")),
-      button(t("Cancel"), () => ((chosen = null), draw())),
-    );
-  }
-
-  function focusThanks() {
-    const field = panel.querySelector("form input");
-    if (field instanceof HTMLElement) field.focus();
   }
 
   panel.addEventListener("keydown", (event) => {
@@ -159,4 +136,27 @@ export function createWall(page, api, presented, { root, bar, room, state, heard
     toggle: () => open(!isOpen()),
     close: () => isOpen() && open(false),
   };
+}
+
+/** What the wall is, before it is opened. @param {Translate} t @param {HTMLInputElement} nicknames @param {string} problem @param {(wall: "open" | "named") => void} open */
+function offer(t, nicknames, problem, open) {
+  return el(
+    "div",
+    { key: "offer", className: "offer" },
+    el("p", {}, t("Each student who explores sends what they look at: the sentence, the view, the head and what they changed. It has no names, and only you see it. Their pages tell them so.")),
+    el("label", { className: "check" }, nicknames, el("span", {}, t("Ask for nicknames, which only you see"))),
+    problem && el("p", { className: "problem", role: "alert" }, problem),
+    button(t("See what they explore"), () => open(nicknames.checked ? "named" : "open"), "strong"),
+  );
+}
+
+/**
+ * Where a word of thanks is written before a work is shown to everyone.
+ * @param {Translate} t @param {(words: string) => void} take @param {() => void} cancel
+ */
+function thanking(t, take, cancel) {
+  const field = h("input", { type: "text", maxLength: MAX_THANKS, placeholder: t("Thank you!") });
+  const form = h("form", {}, h("label", {}, h("span", {}, t("A word of thanks, for everyone")), field), h("button", { type: "submit", className: "button strong" }, t("Show everyone")), " ", h("button", { type: "button", className: "button quiet", onclick: cancel }, t("Cancel")));
+  form.addEventListener("submit", (event) => (event.preventDefault(), take(field.value.trim())));
+  return form;
 }
