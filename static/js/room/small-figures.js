@@ -20,7 +20,8 @@ const MAX_RUNS = 80;
  * Runs that may be requested at once, as when a wall is opened, and again for each second after that:
  * what a class explores by itself comes first.
  */
-export const [BURST, PER_SECOND] = [40, 0.8];
+export const BURST = 40;
+export const PER_SECOND = 0.8;
 /** In CSS pixels. */
 const [WIDTH, HEIGHT] = [220, 150];
 
