@@ -106,6 +106,21 @@ async def proceed(
     return await rooms.change(code, key, make)
 
 
+async def set_timer(rooms: Rooms, code: str, key: str, seconds: int) -> Room:
+    """Set the timer of the present stage; 0 is none. When it is over, the vote goes on.
+
+    Raises what `Rooms.change` raises, and a 409 ProblemError if nothing is asked.
+    """
+    ends = time.time() + seconds if seconds else None
+
+    def make(room: Room) -> Room:
+        if room.question is None or "closed" not in NEXT[room.question.stage]:
+            raise _not_asking()
+        return room.then(question=room.question.model_copy(update={"ends": ends}))
+
+    return await rooms.change(code, key, make)
+
+
 async def dismiss(rooms: Rooms, code: str, key: str) -> Room:
     """Take the question off the screens. Raises what `Rooms.change` raises."""
     return await rooms.change(
@@ -233,7 +248,7 @@ def _staged(room: Room, stage: Stage) -> Room:
     question = room.question
     if question is None or stage not in NEXT[question.stage]:
         raise _not_asking()
-    return room.then(question=question.model_copy(update={"stage": stage}))
+    return room.then(question=question.model_copy(update={"stage": stage, "ends": None}))
 
 
 def _not_asking() -> ProblemError:

@@ -41,6 +41,7 @@ class Question(BaseModel):
     ask: dict[str, Any]
     nicknames: bool = False
     stage: Stage = "first"
+    ends: float | None = None  # when its timer is over: the vote goes on
     truth: Truth | None = None
     results: dict[str, Results] | None = None
 

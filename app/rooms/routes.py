@@ -33,6 +33,7 @@ from app.rooms.schemas import (
     RoomState,
     SeatReply,
     StageRequest,
+    TimerRequest,
     WallReply,
     WorkCreated,
     WorkRequest,
@@ -308,6 +309,19 @@ async def go_on(
     be revealed. Nothing about the answers is sent to the class before.
     """
     room = await answers.proceed(request, services, code, key, body)
+    return room.seen()
+
+
+@router.put(
+    "/{code}/question/timer",
+    summary="Set a timer",
+    responses=problems(**JSON_BODY, **OWNED, _409="The room is not asked anything at present."),
+)
+async def set_timer(
+    request: Request, services: Opened, code: Code, key: Key, body: TimerRequest
+) -> RoomReply:
+    """Show a timer with the question until its next stage; when it is over, the vote goes on."""
+    room = await answers.set_timer(request, services, code, key, body)
     return room.seen()
 
 

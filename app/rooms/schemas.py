@@ -13,6 +13,7 @@ LINK = r"^/(lab|learn/[a-z0-9-]{1,64}|(s|c)/[a-z0-9]{1,32})?(\?[^\s#\\]*)?(#[^\s
 MEMBER = r"^[A-Za-z0-9_-]{8,64}$"
 MAX_NICKNAME = 40  # characters
 MAX_THANKS = 120
+MAX_TIMER = 3_600  # seconds
 MAX_WORK = 2_000  # of a link that a member sends
 EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
 
@@ -117,6 +118,14 @@ class StageRequest(Strict):
     truth: Truth | None = Field(default=None, description="The model's answer, to compare with.")
 
 
+class TimerRequest(Strict):
+    """A timer for the present stage of a question."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"seconds": 60}]})
+
+    seconds: int = Field(ge=0, le=MAX_TIMER, description="From now on; 0: no timer.")
+
+
 Answer = Annotated[
     list[Annotated[Text, Field(max_length=500)]],
     Field(max_length=512, description="Ids of choices, or one text per field."),
@@ -186,6 +195,9 @@ class QuestionReply(BaseModel):
     ask: Asked
     nicknames: bool = Field(default=False, description="Whether students give a nickname.")
     stage: Stage
+    ends: Annotated[float | None, Optional] = Field(
+        default=None, description="When its timer is over, Unix time in seconds."
+    )
     truth: Truth | None = None
     results: Votes | None = Field(default=None, description="Once revealed.")
 

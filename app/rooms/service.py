@@ -34,6 +34,7 @@ from app.rooms.schemas import (
     RoomState,
     SeatReply,
     StageRequest,
+    TimerRequest,
     WallReply,
     WorkCreated,
     WorkRequest,
@@ -262,6 +263,14 @@ async def proceed(
 ) -> Room:
     """Go on to a stage of the present question, given the room's key."""
     change = asking.proceed(services[Rooms], normalised(code), key, body.stage, body.truth)
+    return await _tried(request, services, change)
+
+
+async def set_timer(
+    request: Request, services: Services, code: str, key: str, body: TimerRequest
+) -> Room:
+    """Set the timer of the present question, given the room's key."""
+    change = asking.set_timer(services[Rooms], normalised(code), key, body.seconds)
     return await _tried(request, services, change)
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import time
 from typing import Any
 
 import httpx
@@ -65,6 +66,28 @@ async def test_two_votes_and_the_class_sees_them_only_when_revealed(
     back = await client.patch(f"{room}/question", json={"stage": "second"}, headers=owner)
     assert (back.status_code, back.json()["type"]) == (409, "urn:headlight:not-asking")
     assert (await client.get(f"{room}/state")).json()["question"] == question
+
+
+async def test_a_timer_is_of_one_stage_and_the_vote_goes_on(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    timer = f"{room}/question/timer"
+    assert (await client.put(timer, json={"seconds": 60}, headers=owner)).status_code == 409
+    await client.put(f"{room}/question", json=CHOICE, headers=owner)
+    for seconds in (-1, 3_601):
+        reply = await client.put(timer, json={"seconds": seconds}, headers=owner)
+        assert reply.status_code == 422
+    now = time.time()
+    state = (await client.put(timer, json={"seconds": 60}, headers=owner)).json()
+    assert now + 60 <= state["question"]["ends"] <= time.time() + 60
+    assert await sent(client, room, MEMBERS[0], ["1"]) == 204
+    body = {"stage": "discuss"}
+    state = (await client.patch(f"{room}/question", json=body, headers=owner)).json()
+    assert "ends" not in state["question"]
+    await client.put(timer, json={"seconds": 1}, headers=owner)
+    state = (await client.put(timer, json={"seconds": 0}, headers=owner)).json()
+    assert "ends" not in state["question"]
+    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    assert (await client.put(timer, json={"seconds": 60}, headers=owner)).status_code == 409
 
 
 async def test_the_table_has_all_answers_and_no_name(client: httpx.AsyncClient) -> None:

@@ -12,6 +12,7 @@ import { el, render } from "../lib/render.js";
 import { createPrivateSpread } from "./private-spread.js";
 import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
+import { timerMenu } from "./timer.js";
 import { gain } from "./vote-spread.js";
 import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 
@@ -147,6 +148,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? (typeof gained === "number" ? t("Gain {gain}", { gain: two(gained) }) : "") : t("{count} answered", { count: counts?.answered ?? 0 }));
     return [
       el("p", { className: "crowd", role: "status" }, status),
+      stage !== "revealed" && timerMenu(t, Boolean(askedQuestion.ends), (seconds) => void act((of) => api.setTimer(of, seconds))),
       ...spread.view(askedQuestion),
       entry === "text" && stage !== "revealed" && sentences.listed(picks),
       entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),

@@ -15,6 +15,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { answerTable, classAnswers, voteSummary } from "./results.js";
 import { createDrafts } from "./drafts.js";
+import { createTimer } from "./timer.js";
 import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
 
 /** @import { QuestionReply } from "../core/wire/schemas.d.ts" */
@@ -35,15 +36,16 @@ import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
  */
 /** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
 
-/** @param {import("../lib/i18n.js").Translate} t @param {boolean} answers */
-function panelElements(t, answers) {
+/** @param {import("../lib/i18n.js").Translate} t @param {boolean} answers @param {HTMLElement} timer */
+function panelElements(t, answers, timer) {
   const context = h("p", { className: "context" });
   const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
   const place = h("div", { className: "asked" });
   const summary = h("div", { className: "class-answers" });
   const below = h("div", { className: "room-actions" });
+  const head = h("div", { className: "asks-head" }, words, timer);
   const body = h("div", { className: "room-body" }, place, summary);
-  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, words, body, below);
+  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, head, body, below);
   return { panel, context, words, place, summary, below };
 }
 
@@ -60,7 +62,8 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   const { t } = page;
   const answers = drafts !== null;
   const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
-  const { panel, context, words, place, summary, below } = panelElements(t, answers);
+  const timer = createTimer(page, api.clock.now);
+  const { panel, context, words, place, summary, below } = panelElements(t, answers, timer.element);
   bar.after(panel);
   /** @type {QuestionReply | null} */
   let current = null;
@@ -148,8 +151,10 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       if (!question) {
         if (current) cover(false);
         current = null;
+        timer.show(null);
         return;
       }
+      timer.show(question.ends);
       const fresh = current?.n !== question.n;
       const again = !fresh && current?.stage !== question.stage;
       const about = fresh ? question.ask : /** @type {QuestionReply} */ (current).ask;

@@ -27,6 +27,7 @@ export function createApi(fetch) {
   return {
     ...api,
     pace: connection.pace,
+    clock: connection.clock,
 
     /** @param {Question} question @param {AbortSignal} [signal] @returns {Promise<Answer>} */
     answer(question, signal) {

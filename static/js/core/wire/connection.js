@@ -29,6 +29,22 @@ export function createPace(now = () => performance.now()) {
   };
 }
 
+/** The server's clock, in seconds, from the `Date` of its replies: that of a phone may be wrong. */
+export function createServerClock(now = () => Date.now()) {
+  let ahead = 0;
+  return {
+    /** @param {Pick<Response, "headers">} reply */
+    hear({ headers }) {
+      const time = Date.parse(headers.get("Date") ?? "");
+      if (Number.isFinite(time)) ahead = time + HALF_SECOND - now();
+    },
+    now: () => (now() + ahead) / 1000,
+  };
+}
+
+/** A `Date` is cut to whole seconds. */
+const HALF_SECOND = 500;
+
 /** @typedef {ReturnType<typeof connect>} Connection */
 /** @typedef {{limit: number, unit: string, value?: number, fits?: number}} Excess  more than is taken at most; fits: code points within the limit */
 
@@ -53,10 +69,12 @@ function pageToken() {
 /** @param {typeof globalThis.fetch} fetch */
 export function connect(fetch) {
   const pace = createPace();
+  const clock = createServerClock();
   /** @param {string} path @param {RequestInit} [init] */
   async function ask(path, init) {
     const response = await fetch(path, init).catch(connectionProblem);
     if (init?.method === "POST") pace.hear(response);
+    clock.hear(response);
     if (!response.ok) throw await problem(response);
     return response;
   }
@@ -127,7 +145,7 @@ export function connect(fetch) {
     }
   }
 
-  return { ask, read, send, lines, follow, events, pace };
+  return { ask, read, send, lines, follow, events, pace, clock };
 }
 
 /** @param {Response} response */

@@ -74,6 +74,9 @@ export function rooms({ ask, read, send, events }) {
     goOn: async ({ code, key }, next) =>
       json(await send(`${roomPath(code)}/question`, next, JSON_TYPE, undefined, { method: "PATCH", headers: bearer(key) })),
 
+    /** Set the timer of the question; 0: none. @param {RoomCreated} room @param {number} seconds @returns {Promise<RoomState>} */
+    setTimer: async ({ code, key }, seconds) => json(await send(`${roomPath(code)}/question/timer`, { seconds }, JSON_TYPE, undefined, { method: "PUT", headers: bearer(key) })),
+
     /** @param {RoomCreated} room */
     endQuestion: async (room) => void (await askWithKey(room, "/question", "DELETE")),
 

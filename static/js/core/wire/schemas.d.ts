@@ -1886,6 +1886,8 @@ export interface components {
       nicknames?: boolean;
       /** @enum {string} */
       stage: "first" | "discuss" | "second" | "closed" | "revealed";
+      /** @description When its timer is over, Unix time in seconds. */
+      ends?: number | null;
       truth?: components["schemas"]["Truth"] | null;
       /** @description Once revealed. */
       results?: components["schemas"]["Votes"] | null;
@@ -2767,6 +2769,11 @@ export interface components {
       /** @description The text to score; absent: the model writes one. */
       target?: string | null;
     };
+    /** @description A timer for the present stage of a question. */
+    TimerRequest: {
+      /** @description From now on; 0: no timer. */
+      seconds: number;
+    };
     /** @description A row of the tensor in the run of another sentence. */
     TokenOfSentence: {
       source: string;
@@ -3246,6 +3253,7 @@ export type TensorReply = components["schemas"]["TensorReply"];
 export type TileEdges = components["schemas"]["TileEdges"];
 export type TileReply = components["schemas"]["TileReply"];
 export type TileRequest = components["schemas"]["TileRequest"];
+export type TimerRequest = components["schemas"]["TimerRequest"];
 export type TokenOfSentence = components["schemas"]["TokenOfSentence"];
 export type TokenRef = components["schemas"]["TokenRef"];
 export type TokenReply = components["schemas"]["TokenReply"];
