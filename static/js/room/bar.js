@@ -60,7 +60,7 @@ export function createCodeDialog({ t, phrase }) {
  */
 export function barContent({ t, phrase }, state, actions) {
   const { room, handed, holding, shows, closed, ending, counts, problem } = state;
-  const message = holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : shows ? t("Everyone in room {code} sees a student’s work") : t("Presenting in room {code}");
+  const message = holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : shows ? t("Room {code} sees a student’s work") : t("Presenting in room {code}");
   return [
     el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelledCode(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),

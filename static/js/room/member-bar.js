@@ -44,8 +44,9 @@ function thanked(t, picked, isMade) {
 /** That the teacher sees what is explored, with a field for a nickname if she asked for it. @param {Translate} t @param {RoomState | null} state @param {() => void} changed */
 export function seenNote(t, state, changed) {
   const wall = state?.wall ?? "closed";
-  if (wall === "closed") return null;
+  if (!state || wall === "closed" || state.paused) return null;
+  const name = t("Nickname (optional, for the teacher)");
   const oninput = (/** @type {any} */ { target }) => (setOwnNickname(target.value), changed());
-  const field = el("input", { type: "text", maxLength: MAX_NICKNAME, autocomplete: "nickname", value: ownNickname(), oninput });
-  return el("div", { className: "crowd seen", key: "seen" }, t("Your teacher sees what you explore."), wall === "named" && el("label", { className: "nickname" }, el("span", {}, t("Nickname (optional, for the teacher)")), field));
+  const field = el("input", { type: "text", maxLength: MAX_NICKNAME, autocomplete: "nickname", placeholder: name, "aria-label": name, value: ownNickname(), oninput });
+  return el("div", { className: "crowd seen", key: "seen" }, t("Your teacher sees what you explore."), wall === "named" && field);
 }

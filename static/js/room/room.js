@@ -34,6 +34,7 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {(listener: () => void) => void} onChange  call a listener when the reader changes what
  *   is on the screen
  * @property {(link: string) => string} says  what a link shows, in one line
+ * @property {(link: string) => string} [place]  the view, layer and head of a link, in one line
  * @property {() => Askable} askable  what can be asked
  * @property {(scene: string) => {words: Node[], why: Node[]} | null} [wording]  a question of this
  *   page in the reader's language, and what can be learnt from its answer; null: it is of another

@@ -20,7 +20,7 @@ const MAX_THANKS = 120;
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {Pick<import("./room.js").Presentable, "says">} presented
+ * @param {Pick<import("./room.js").Presentable, "says" | "place">} presented
  * @param {object} of
  * @param {HTMLElement} of.root
  * @param {HTMLElement} of.bar
@@ -120,7 +120,7 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
       { key: id },
       el("div", { className: "picture" }, figure && canvas),
       el("p", { className: "sentence" }, figure ? figure.source : presented.says(link)),
-      el("p", { className: "place" }, [figure && presented.says(link), nickname && el("b", {}, nickname)]),
+      el("p", { className: "place" }, [figure && placeOf(t, presented, link, figure), nickname && el("b", {}, nickname)]),
       chosen?.id === id ? chosen.form : el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => choose(work)), button(t("Hide"), () => (hidden.add(id), draw()))),
     );
   }
@@ -129,6 +129,7 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
     event.stopPropagation(); // the page has keys of its own
     if (event.key === "Escape") open(false);
   });
+  window.addEventListener("resize", () => isOpen() && coverPage(root, bar, panel, true));
   page.onTheme(draw);
   return {
     read,
@@ -136,6 +137,13 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
     toggle: () => open(!isOpen()),
     close: () => isOpen() && open(false),
   };
+}
+
+/** Where a figure is, and what was changed in it. @param {Translate} t @param {Pick<import("./room.js").Presentable, "place">} presented @param {string} link @param {NonNullable<ReturnType<typeof figureState>>} figure */
+function placeOf(t, presented, link, { layer, head, interventions }) {
+  const place = presented.place?.(link) ?? t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+  const count = Array.isArray(interventions) ? interventions.length : 0;
+  return count === 0 ? place : `${place} · ${count === 1 ? t("1 change of the model") : t("{count} changes of the model", { count })}`;
 }
 
 /** What the wall is, before it is opened. @param {Translate} t @param {HTMLInputElement} nicknames @param {string} problem @param {(wall: "open" | "named") => void} open */

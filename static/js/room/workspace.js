@@ -31,6 +31,12 @@ export function bindWorkspaceRoom(services, initial) {
     return mergeStates(initial, parse(search + hash, OPTIONS), { lang: now.lang, options: ownOptions });
   }
 
+  /** The view, layer and head of a link. @param {string} link */
+  function placed(link) {
+    const { view: id, layer, head } = stateOf(link);
+    return `${view(id).name(t)} · ${t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })}`;
+  }
+
   /** @type {import("./room.js").Presentable} */
   const presented = {
     link() {
@@ -47,10 +53,9 @@ export function bindWorkspaceRoom(services, initial) {
       store.subscribe(({ link }) => link, (_, __, origin) => origin !== "pushed" && origin !== "answer" && listener());
     },
     says(link) {
-      const { source, view: id, layer, head } = stateOf(link);
-      const place = t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-      return pathOf(link) === presentedPath ? `${view(id).name(t)} · ${place} · ${shortened(source)}` : t("another page");
+      return pathOf(link) === presentedPath ? `${placed(link)} · ${shortened(stateOf(link).source)}` : t("another page");
     },
+    place: placed,
     askable() {
       const { link, model } = store.get();
       return { questions: offeredKinds(link, model).map((kind) => ({ kind, link: format(link) })) };

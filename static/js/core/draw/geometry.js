@@ -47,6 +47,9 @@ const GAP = 8;
 /** Angles by which labels slant: the flattest at which no two neighbours overlap. */
 const SLANTS = [32, 45, 65];
 
+/** The height of a row whose label is shown: never less than the distance at which two overlap. @param {number} size  of its letters */
+export const lineHeight = (size) => Math.max(Math.round(LINE * size), Math.ceil(TIGHT * size));
+
 /** @param {FitOptions} options @returns {Geometry} */
 export function fitGeometry(options) {
   const {

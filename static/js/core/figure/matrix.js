@@ -4,10 +4,11 @@
  */
 
 import { h } from "../../lib/dom.js";
+import { memo } from "../../lib/memo.js";
 import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { createChart } from "../draw/curves.js";
-import { boxOf, fitGeometry, placeAt } from "../draw/geometry.js";
+import { boxOf, fitGeometry, lineHeight, placeAt } from "../draw/geometry.js";
 import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { hasRoom } from "../draw/matrix-canvas.js";
@@ -18,6 +19,7 @@ import { meaning } from "./figure-frame.js";
 import { createZoom } from "./zoom.js";
 
 /** @import { Context } from "./types.js" */
+/** @import { Theme } from "../page/page-context.js" */
 /** @import { Geometry, Place } from "../draw/geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
@@ -139,6 +141,17 @@ function lay(mark, area) {
 const MAX_LABEL_SHARE = 0.2;
 /** The smallest cell in pixels; what does not fit is scrolled. */
 const LEAST = 18;
+/**
+ * In projector mode every row has its label, legible from the last row of a room: what does not fit is
+ * scrolled. Cells may be this much wider than high, so that a figure has the whole width.
+ */
+const [PROJECTED_LABEL, PROJECTED_STRETCH] = [18, 5];
+
+/** @param {Context} context */
+const isProjected = (context) => context.room().wide && document.documentElement.hasAttribute("data-projector");
+
+/** The theme with letters of at least the size for a projector. @param {Theme} theme */
+const projectedTheme = (theme) => (theme.size >= PROJECTED_LABEL ? theme : memo(theme, "projected", () => ({ ...theme, size: PROJECTED_LABEL })));
 
 /** @param {Context} context @param {Options} options */
 export function createMatrix(context, options) {
@@ -191,7 +204,8 @@ export function createMatrix(context, options) {
 
     /** @param {Content} content */
     draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, changed, ...room }) {
-      const theme = context.theme();
+      const projected = isProjected(context);
+      const theme = projected ? projectedTheme(context.theme()) : context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
       const ruled = textRuler(theme);
       const upright = names.cols.map(isUpright);
@@ -200,8 +214,9 @@ export function createMatrix(context, options) {
       const aside = share ? roomForEnds(share, room.width, ruled) : 0;
       const rowWidths = texts(beside).map(ruled);
       const colWidths = texts(above).map(ruled);
-      const least = context.room().wide ? 0 : LEAST;
-      geometry = fitGeometry({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
+      const least = projected ? lineHeight(theme.size) : context.room().wide ? 0 : LEAST;
+      const stretch = projected && (room.stretch ?? 1) > 1 ? Math.max(room.stretch ?? 1, PROJECTED_STRETCH) : room.stretch;
+      geometry = fitGeometry({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, stretch, width: room.width - aside });
       const places = {
         rows: side(rows, rowClash(geometry), changed?.rows),
         cols: side(above, colClash(geometry, colWidths, upright), changed?.cols),
