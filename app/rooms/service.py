@@ -223,8 +223,8 @@ async def send_work(
 ) -> WorkCreated:
     """Store what a member explores."""
     hub = await joined(request, services, code, body.member)
-    sent = body.member, body.link, body.nickname, _address(request)
-    return WorkCreated(id=await wall.send(services[Rooms], hub, *sent))
+    values = body.member, body.link, body.nickname, _address(request)
+    return WorkCreated(id=await wall.send(services[Rooms], hub, *values))
 
 
 async def works(request: Request, services: Services, code: str, key: str) -> WallReply:

@@ -143,7 +143,8 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
 function placeOf(t, presented, link, { layer, head, interventions }) {
   const place = presented.place?.(link) ?? t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
   const count = Array.isArray(interventions) ? interventions.length : 0;
-  return count === 0 ? place : `${place} · ${count === 1 ? t("1 change of the model") : t("{count} changes of the model", { count })}`;
+  const changes = count === 1 ? t("1 change of the model") : t("{count} changes of the model", { count });
+  return count === 0 ? place : `${place} · ${changes}`;
 }
 
 /** What the wall is, before it is opened. @param {Translate} t @param {HTMLInputElement} nicknames @param {string} problem @param {(wall: "open" | "named") => void} open */

@@ -34,7 +34,8 @@ export function bindWorkspaceRoom(services, initial) {
   /** The view, layer and head of a link. @param {string} link */
   function placed(link) {
     const { view: id, layer, head } = stateOf(link);
-    return `${view(id).name(t)} · ${t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })}`;
+    const place = t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+    return `${view(id).name(t)} · ${place}`;
   }
 
   /** @type {import("./room.js").Presentable} */

@@ -148,7 +148,7 @@ const LEAST = 18;
 const [PROJECTED_LABEL, PROJECTED_STRETCH] = [18, 5];
 
 /** @param {Context} context */
-const isProjected = (context) => context.room().wide && document.documentElement.hasAttribute("data-projector");
+const isProjected = (context) => context.room().wide && context.theme().projected === true;
 
 /** The theme with letters of at least the size for a projector. @param {Theme} theme */
 const projectedTheme = (theme) => (theme.size >= PROJECTED_LABEL ? theme : memo(theme, "projected", () => ({ ...theme, size: PROJECTED_LABEL })));

@@ -25,6 +25,7 @@ import { createAsker } from "../wire/connection.js";
  * @property {string} rule  lines between empty cells
  * @property {string} font
  * @property {number} size  of labels, in pixels; a projector's are larger
+ * @property {boolean} [projected]  whether the page is in projector mode
  */
 
 const NAMES = /** @type {const} */ ([
@@ -44,7 +45,7 @@ const NAMES = /** @type {const} */ ([
 function theme(window) {
   const style = window.getComputedStyle(window.document.documentElement);
   const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
-  return { ...Object.fromEntries(entries), size: labelSize(window) };
+  return { ...Object.fromEntries(entries), size: labelSize(window), projected: window.document.documentElement.hasAttribute("data-projector") };
 }
 
 /**
