@@ -144,6 +144,16 @@ class Aligner:
 
 
 @dataclass(frozen=True)
+class AlignerRows:
+    """A cross-attention head, and which of its rows belong to a written word."""
+
+    layer: int
+    head: int
+    rows: Literal["writes", "reads"]
+    """Rows that write a word, or the next ones, which read it."""
+
+
+@dataclass(frozen=True)
 class Taught:
     """A cross-attention head that training supervised to align, by its rows, from a step on."""
 
@@ -170,11 +180,19 @@ class Certainty:
     """A text is improbable if the mean probability of its tokens (geometric) is at most this."""
     temperature: float
     """Divides the logits so that probabilities of the next token are calibrated."""
-    source: float
-    """A source word is passed over if no written token looks at it this much, by the head that
-    aligns best."""
+    source: float | None
+    """A source word is passed over if no written token looks at it this much, by `aligner`; null:
+    it is not known which words were not translated."""
     passed_over: tuple[str, ...] = ()
-    """Words of a source, in lower case, at which translations often do not look."""
+    """Words of a source, in lower case, that often need no translation."""
+    aligner: AlignerRows | None = None
+    """The head whose weights say at which source words it looked; null: the one that aligns best
+    among those whose rows write."""
+    untranslated: float | None = None
+    """Share of the words that are passed over that are not translated."""
+    unlike: Mapping[str, float] = field(default_factory=dict)
+    """A text is unlike what the model was trained on if its words have more pieces per letter than
+    this, by direction."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +318,15 @@ def certainty_of(folder: Path, bundle: Bundle) -> Certainty | None:
     _of(path, "measure certainty", stored.get("digest"), bundle)
     with reading(path):
         figures = {name: stored["words"][name] for name in ("precision", "recall")}
-        figures |= {name: stored[name] for name in ("word", "text", "source", "passed_over")}
+        figures |= {name: stored[name] for name in ("word", "text")}
+        figures["source"] = stored.get("source")
+        figures |= {
+            name: stored[name]
+            for name in ("passed_over", "aligner", "unlike")
+            if stored.get(name) is not None
+        }
+        if stored.get("untranslated"):
+            figures["untranslated"] = stored["untranslated"]["words"]["precision"]
         figures["temperature"] = stored["calibration"]["temperature"]
     return as_type(path, Certainty, figures)
 

@@ -20,9 +20,7 @@ from __future__ import annotations
 
 import json
 import math
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,70 +29,21 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
-from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.bundle.measurements import CERTAINTY, WRITES
-from model.bundle.weights import Bundle, load_bundle
+from model.bundle.measurements import CERTAINTY
+from model.bundle.weights import Bundle, digest_of, load_bundle
 from model.measure.heads import batches_of
+from model.measure.marks import marked, threshold
+from model.measure.nonsense import measure_nonsense
 from model.measure.scores import Gated, read_gate
-from model.text.tokens import Token
-from model.text.writing_systems import SCRIPTS, fold
+from model.measure.untranslated import measure_untranslated
+from model.measure.word_groups import is_word, mean_probability, spelled, traces, word_groups
 from model.train.data import read_pairs
 from model.train.loss import answers
 from model.train.metrics import read_test_sets
 
-RECALL = 2 / 3  # share of what is wrong that a threshold marks
-BATCH = 48  # sentences
 BINS = 15
-PASSED_OVER = 0.1  # a source word at which no written token looks more than this, by the aligner
-SELDOM = 0.07  # a word is no content word if it is passed over in this share of sentences
-OCCURRENCES = 20  # fewer than these say nothing about a word
-
-
-def word_groups(tokens: Sequence[Token]) -> list[list[int]]:
-    """Return the tokens of each word, as the page groups them (`words` in alignment.js).
-
-    Adjacent pieces of letters, digits and apostrophes are a word, and so are the bytes of one
-    character; a Chinese character is a word by itself. Special tokens are left out.
-    """
-    groups: list[list[int]] = []
-    before: Token | None = None
-    for index, token in enumerate(tokens):
-        if token.special:
-            before = None
-            continue
-        if before and (_same_character(before, token) or _joins(before, token)):
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-        before = token
-    return groups
-
-
-def _same_character(before: Token, token: Token) -> bool:
-    return token.end > token.start and (before.start, before.end) == (token.start, token.end)
-
-
-def _joins(before: Token, token: Token) -> bool:
-    if before.end != token.start or not before.text or not token.text:
-        return False
-    return _in_word(before.text[-1]) and _in_word(token.text[0])
-
-
-def _in_word(character: str) -> bool:
-    if SCRIPTS["Han"].match(character):
-        return False
-    return character in "'’" or unicodedata.category(character)[0] in "LMN"
-
-
-def is_word(text: str) -> bool:
-    """Return whether a text has a letter or a digit."""
-    return any(unicodedata.category(character)[0] in "LN" for character in text)
-
-
-def spelled(text: str, tokens: Sequence[Token], group: Sequence[int]) -> str:
-    """Return a word of the text without space, folded: capitals and variants of characters."""
-    return fold(text[tokens[group[0]].start : tokens[group[-1]].end]).strip().lower()
+WORDS, SOURCE, NONSENSE = PARTS = ("words", "source", "nonsense")
 
 
 def in_common(written: Sequence[str], reference: Sequence[str]) -> list[bool]:
@@ -153,7 +102,7 @@ def probable(trace: Trace) -> tuple[list[str], list[float], float]:
     ]
     names = [spelled(output.text, output.tokens, group) for group in groups]
     lowest = [math.exp(min(output.logprobs[index] for index in group)) for group in groups]
-    return names, lowest, math.exp(sum(output.logprobs) / max(1, len(output.logprobs)))
+    return names, lowest, mean_probability(output.logprobs)
 
 
 def judged(adapter: EncoderDecoder, trace: Trace, references: Sequence[str]) -> Judged:
@@ -165,25 +114,6 @@ def judged(adapter: EncoderDecoder, trace: Trace, references: Sequence[str]) -> 
         words = [spelled(reference, tokens, group) for group in word_groups(tokens)]
         columns.append([word for word in words if is_word(word)])
     return Judged(tuple(right_words(names, columns)), tuple(lowest), mean)
-
-
-def threshold(values: Sequence[float], wrong: Sequence[bool], recall: float = RECALL) -> float:
-    """Return the smallest value such that this share of what is wrong has at most this value."""
-    ordered = sorted(value for value, is_wrong in zip(values, wrong, strict=True) if is_wrong)
-    return ordered[math.ceil(len(ordered) * recall) - 1]
-
-
-def marked(values: Sequence[float], wrong: Sequence[bool], limit: float) -> dict[str, float]:
-    """Return precision and recall of marking values up to a limit, and the share of marks."""
-    marks = [value <= limit for value in values]
-    hits = sum(mark and bad for mark, bad in zip(marks, wrong, strict=True))
-    return {
-        "count": len(values),
-        "wrong": round(sum(wrong) / max(1, len(values)), 3),
-        "marked": round(sum(marks) / max(1, len(values)), 3),
-        "precision": round(hits / max(1, sum(marks)), 3),
-        "recall": round(hits / max(1, sum(wrong)), 3),
-    }
 
 
 def calibration_error(confidence: Tensor, right: Tensor, bins: int = BINS) -> float:
@@ -231,47 +161,6 @@ def measured_temperature(bundle: Bundle, paths: Iterable[Path], limit: int) -> d
     return best_temperature(confidence, right)
 
 
-def attended(trace: Trace, layer: int, head: int) -> list[tuple[str, float]]:
-    """Return the words of the source, and the most that a written token looks at each."""
-    tokens = trace.texts["source"]
-    weights = trace[f"decoder.{layer}.cross.weights"].value[head]
-    rows = [i for i, token in enumerate(trace.output.tokens) if not token.special]
-    pairs = []
-    for group in word_groups(tokens):
-        word = spelled(trace.request.source, tokens, group)
-        if is_word(word) and rows:
-            pairs.append((word, float(weights[rows][:, group].sum(-1).max())))
-    return pairs
-
-
-def seldom_attended(words: Iterable[tuple[str, float]]) -> list[str]:
-    """Return the words that are often passed over: those that a translation does not need."""
-    every, passed = Counter[str](), Counter[str]()
-    for word, weight in words:
-        every[word] += 1
-        passed[word] += weight < PASSED_OVER
-    return sorted(
-        word
-        for word, count in passed.items()
-        if every[word] >= OCCURRENCES and count >= SELDOM * every[word]
-    )
-
-
-def traces(
-    adapter: EncoderDecoder, texts: Sequence[str], direction: str, select: tuple[str, ...] = ()
-) -> list[Trace | None]:
-    """Return the greedy translations in the order of the texts; None for one that is too long."""
-    requests = [Request(text, direction, select=select) for text in texts]
-    fit = [row for row, request in enumerate(requests) if adapter.takes(request)]
-    fit.sort(key=lambda row: len(texts[row]))
-    results: list[Trace | None] = [None] * len(texts)
-    for begin in range(0, len(fit), BATCH):
-        rows = fit[begin : begin + BATCH]
-        for row, trace in zip(rows, adapter.run([requests[row] for row in rows]), strict=True):
-            results[row] = trace
-    return results
-
-
 def on_gate(adapter: EncoderDecoder, gate: Sequence[Gated], word: float) -> dict[str, float]:
     """Return how many right translations of the gate have no mark, and wrong ones have one."""
     clean = {True: 0, False: 0}
@@ -293,39 +182,28 @@ def on_gate(adapter: EncoderDecoder, gate: Sequence[Gated], word: float) -> dict
     }
 
 
-def measure_certainty(
-    folder: Path, dev: Mapping[str, Path], limit: int = 2000, gate: Path | None = None
+def measure_words(
+    folder: Path,
+    adapter: EncoderDecoder,
+    dev: Mapping[str, Path],
+    limit: int,
+    gate: Path | None,
 ) -> dict[str, Any]:
-    """Measure a bundle on dev sets, the first `limit` sentences of each and direction."""
-    adapter = load(folder.resolve(), "cpu")
-    aligner = next((head for head in adapter.info.aligners if head.rows == WRITES), None)
-    select = (f"decoder.{aligner.layer}.cross.weights",) if aligner else ()
+    """Measure the doubtful words and texts, on the first `limit` sentences of each set."""
     first, second = adapter.info.languages
     texts: dict[tuple[str, str], list[Judged]] = {}
-    attention: list[tuple[str, float]] = []
     for name, path in dev.items():
         for test in read_test_sets(path, (first, second)):
-            runs = traces(adapter, test.sources[:limit], test.direction, select)
-            pairs = list(zip(runs, test.references, strict=False))
+            runs = traces(adapter, test.sources[:limit], test.direction)
+            pairs = zip(runs, test.references, strict=False)
             texts[name, test.direction] = [
                 judged(adapter, trace, references) for trace, references in pairs if trace
             ]
-            if aligner:
-                for trace in filter(None, runs):
-                    attention += attended(trace, aligner.layer, aligner.head)
-    return {
-        "digest": adapter.info.digest,
-        **_thresholds(texts),
-        "calibration": measured_temperature(load_bundle(folder), dev.values(), limit),
-        "source": PASSED_OVER,
-        "passed_over": seldom_attended(attention),
-    } | _gate(adapter, texts, gate)
-
-
-def _gate(
-    adapter: EncoderDecoder, texts: Mapping[tuple[str, str], list[Judged]], gate: Path | None
-) -> dict[str, Any]:
-    return {"gate": on_gate(adapter, read_gate(gate), _thresholds(texts)["word"])} if gate else {}
+    measured = _thresholds(texts)
+    measured["calibration"] = measured_temperature(load_bundle(folder), dev.values(), limit)
+    if gate:
+        measured["gate"] = on_gate(adapter, read_gate(gate), measured["word"])
+    return measured
 
 
 def _thresholds(texts: Mapping[tuple[str, str], Sequence[Judged]]) -> dict[str, Any]:
@@ -367,10 +245,32 @@ def _texts(texts: Sequence[Judged], limit: float) -> dict[str, float]:
 
 
 def write_certainty(
-    folder: Path, dev: Mapping[str, Path], limit: int, gate: Path | None = None
+    folder: Path,
+    dev: Mapping[str, Path],
+    limit: int = 2000,
+    gate: Path | None = None,
+    parts: Collection[str] = PARTS,
 ) -> dict[str, Any]:
-    """Write `certainty.json` into a bundle, and return what it contains."""
-    measured = measure_certainty(folder, dev, limit, gate)
+    """Write `certainty.json` into a bundle, and return what it contains.
+
+    Parts that are not measured again are kept; a file of other weights, with which the bundle
+    would not open, is removed. Without the part of the words, a text cannot be improbable:
+    `ValueError`.
+    """
+    path, digest = folder / CERTAINTY, digest_of(folder)
+    measured = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if measured.get("digest") != digest:
+        path.unlink(missing_ok=True)
+        measured = {"digest": digest}
+    adapter = load(folder.resolve(), "cpu")
+    if WORDS in parts:
+        measured |= measure_words(folder, adapter, dev, limit, gate)
+    elif "text" not in measured:
+        raise ValueError(f"{path}: no figures of these weights; measure the part {WORDS!r} too")
+    if SOURCE in parts:
+        measured |= measure_untranslated(adapter, dev, limit)
+    if NONSENSE in parts:
+        measured |= measure_nonsense(adapter, dev, limit, measured["text"])
     text = json.dumps(measured, indent=1, ensure_ascii=False)
-    (folder / CERTAINTY).write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8")
     return measured

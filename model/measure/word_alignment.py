@@ -14,7 +14,7 @@ Marcu 2003, section 4; faint links left out, Dou & Neubig 2021 (arXiv:2101.08231
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,11 +161,15 @@ def mirrored(links: Iterable[Link]) -> frozenset[Link]:
 
 
 def aligned(
-    adapter: Adapter, pairs: Sequence[AlignedPair], direction: str
+    adapter: Adapter,
+    pairs: Sequence[AlignedPair],
+    direction: str,
+    keys: Container[Looked] | None = None,
 ) -> dict[Looked, list[dict[Link, float]]]:
     """Return links (first word, second word) with weights for every pair, by place.
 
-    `pairs` have the source first. A text longer than the model can read raises `InputError`.
+    `pairs` have the source first; without `keys`, every place. A text longer than the model can
+    read raises `InputError`.
     """
     links_by_key: dict[Looked, list[dict[Link, float]]] = {}
     from_, to = direction.split("-")
@@ -181,6 +185,8 @@ def aligned(
             }
             for key, weights in _averages(trace.tensors.values()).items():
                 for row, belongs in rows.items():
+                    if keys is not None and (key, row) not in keys:
+                        continue
                     pair_links = links(words(weights, belongs, source), belongs)
                     links_by_key.setdefault((key, row), []).append(pair_links)
     return links_by_key
