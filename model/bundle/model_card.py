@@ -148,8 +148,60 @@ def _certainty(path: Path, digest: str) -> str:
             f"predicted correctly in {next_token['right']:.1%}; the expected calibration error is "
             f"{next_token['error']:.3f}, and {next_token['error_at_temperature']:.3f} at the "
             f"temperature that minimises it, {next_token['temperature']:.2f}.",
+            *_untranslated(measured),
+            *_nonsense(measured),
         ]
     )
+
+
+def _untranslated(measured: Mapping[str, Any]) -> list[str]:
+    """Return what naming source words as not translated is worth; nothing if not measured."""
+    if not (found := measured.get("untranslated")):
+        return []
+    marks = ("wrong", "marked", "precision", "recall")
+    head, words, source = measured["aligner"], found["words"], measured["source"]
+    rows = [[row["set"], row["direction"], *_marked(row)] for row in found["sets"]]
+    rows.append(["all", "", *_marked(words)])
+    return [
+        f"A source word is passed over if no row that {head['rows']} a written token has a weight "
+        f"of {source:.2f} on it, by head {head['head'] + 1} of layer {head['layer'] + 1}: of the "
+        f"words that the page then names {words['precision']:.1%} are not translated, of those "
+        f"that are not translated {words['recall']:.1%} are named. *Wrong* is the share that is "
+        "not translated, of the words that are linked to a word of a reference "
+        f"({found['sentences']:,} sentences):"
+        if source
+        else "No weight names source words that were not translated with enough precision.",
+        markdown_table(
+            ["set", "direction", "number", *marks], [*rows, ["all", "", *_marked(words)]]
+        ),
+        "The same at other weights:",
+        markdown_table(
+            ["weight", *marks[1:]],
+            [[f"{row['threshold']:.2f}", *_marked(row)[2:]] for row in found["curve"]],
+        ),
+    ]
+
+
+def _nonsense(measured: Mapping[str, Any]) -> list[str]:
+    """Return how well texts unlike the training data are found; nothing if not measured."""
+    if not (rows := measured.get("nonsense")):
+        return []
+    finds = ("unlike", "improbable", "either")
+    limits = ", ".join(f"{limit:.2f} ({way})" for way, limit in measured["unlike"].items())
+    return [
+        f"A text is unlike the training data if its words have more pieces per letter than {limits}"
+        ". The share of dev sentences, and of nonsense made of their letters, that is found so, by "
+        "an improbable translation, and by either:",
+        markdown_table(
+            ["set", "direction", "text", "number", *finds],
+            [
+                [row["set"], row["direction"], kind, f"{row[kind]['count']:,}"]
+                + [f"{row[kind][find]:.1%}" for find in finds]
+                for row in rows
+                for kind in ("dev", "nonsense")
+            ],
+        ),
+    ]
 
 
 def _marked(row: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from model.bundle.model_card import TEMPLATE, write_card
 from model.commands import arguments
 from model.commands.arguments import Command
 from model.commands.models import Train, plan_of
-from model.measure.certainty import write_certainty
+from model.measure.certainty import PARTS, write_certainty
 from model.measure.head_survey import survey_heads
 from model.measure.heads import write_means, write_report
 from model.measure.history import write_history
@@ -105,8 +105,10 @@ class Certainty(Command):
         python -m model measure certainty --dev tatoeba=dev.tsv --dev captions=captions.tsv
 
     writes `certainty.json` into the bundle, from which the page takes when it marks a word or a
-    text as doubtful, and the card its table: the model's own translations of dev sets are compared
-    with their references, word by word.
+    text as doubtful, a source word as not translated, and a text as unlike the training data, and
+    the card its tables: the model's own translations of dev sets are compared with their
+    references, word by word. The aligner is that of `measure heads --align`, which comes first.
+    Parts that are not measured again are kept, if they are of the same weights.
     """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -122,9 +124,16 @@ class Certainty(Command):
         parser.add_argument(
             "--sentences", type=int, default=2000, help="the first of each set (2000)"
         )
+        parser.add_argument(
+            "--parts",
+            nargs="+",
+            choices=PARTS,
+            default=PARTS,
+            help="what to measure (all): doubtful words, source words not translated, nonsense",
+        )
 
     def run(self, args: argparse.Namespace) -> None:
-        write_certainty(args.bundle, dict(args.dev), args.sentences, GATE)
+        write_certainty(args.bundle, dict(args.dev), args.sentences, GATE, args.parts)
         if (args.bundle / TEMPLATE).is_file():
             write_card(args.bundle)
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { doubts, meanProbability } from "../../static/js/core/compute/certainty.js";
+import { doubts, meanProbability, piecesPerLetter } from "../../static/js/core/compute/certainty.js";
 
 /** @param {string[]} texts  a leading space is of the token; "<…>" is special */
 function tokens(texts) {
@@ -57,4 +57,31 @@ test("of Chinese, only neighbours that are passed over together, two of them unu
   const weights = matrix([[0, 0, 0, 0.4, 0, 0, 0, 0, 0, 0.6], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]]);
   assert.deepEqual(doubts(written, source, { ...CERTAINTY, passed_over: ["客", "了", "的"] }, weights).passedOver, [[4, 5, 6, 7, 8]]);
   assert.deepEqual(doubts(written, source, CERTAINTY, weights).passedOver, [[1, 2], [4, 5, 6, 7, 8]]);
+});
+
+test("the rows that read a word are those after the ones that write it", () => {
+  const source = tokens(["<2zh>", "party", "<eos>"]);
+  const written = output(["完", "<eos>"], [1, 1]);
+  const weights = matrix([[0, 0.9, 0.1], [0, 0.05, 0.9]]);
+  assert.deepEqual(doubts(written, source, CERTAINTY, weights, { rows: "writes" }).passedOver, []);
+  assert.deepEqual(doubts(written, source, CERTAINTY, weights, { rows: "reads" }).passedOver, [[1]]);
+  assert.deepEqual(doubts(written, source, { ...CERTAINTY, source: null }, weights, { rows: "reads" }).passedOver, [], "not measured");
+});
+
+test("a text whose words are cut more finely than those of training is unlike it", () => {
+  const nonsense = tokens(["<2zh>", "as", "d", "f", " q", "wer", "!", "<eos>"]);
+  assert.equal(piecesPerLetter(nonsense), 5 / 8);
+  assert.equal(piecesPerLetter(tokens(["<2zh>", "!", "<eos>"])), 0);
+  const written = output(["a", "<eos>"], [1, 1]);
+  const certainty = { ...CERTAINTY, unlike: { "en-zh": 0.5 } };
+  assert.equal(doubts(written, nonsense, certainty, null, { direction: "en-zh" }).pieces, 5 / 8);
+  assert.equal(doubts(written, nonsense, certainty, null, { direction: "zh-en" }).pieces, null);
+  assert.equal(doubts(written, nonsense, CERTAINTY, null, { direction: "en-zh" }).pieces, null, "not measured");
+});
+
+test("the bytes of a character are pieces of one letter, and an emoji is no word", () => {
+  const bytes = ["<0xE9>", "<0xBE>", "<0x98>"].map((text, id) => /** @type {any} */ ({ id, text, special: false, start: 0, end: 1 }));
+  assert.equal(piecesPerLetter(bytes), 3);
+  const emoji = ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"].map((text, id) => /** @type {any} */ ({ id, text, special: false, start: 0, end: 1 }));
+  assert.equal(piecesPerLetter(emoji), 0);
 });

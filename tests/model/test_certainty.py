@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import load
+from model.bundle import model_card
 from model.bundle.measurements import CERTAINTY
 from model.errors import FileError
 from model.measure import certainty
@@ -18,14 +19,11 @@ from model.measure.certainty import (
     calibration_error,
     confidences,
     in_common,
-    marked,
     right_words,
-    seldom_attended,
-    spelled,
-    threshold,
-    word_groups,
 )
+from model.measure.marks import marked, threshold
 from model.measure.scores import GATE
+from model.measure.word_groups import spelled, word_groups
 
 SHIPPED = Path("model/checkpoints/en-zh")
 
@@ -117,13 +115,6 @@ def test_words_are_grouped_as_on_the_page() -> None:
         assert [spelled(text, tokens, group) for group in word_groups(tokens)] == words
 
 
-def test_words_that_are_often_passed_over() -> None:
-    often = [("the", 0.01)] * 5 + [("the", 0.9)] * 20
-    content = [("party", 0.9)] * 40 + [("party", 0.01)]
-    rare = [("virtue", 0.01)] * 3
-    assert seldom_attended([*often, *content, *rare]) == ["the"]
-
-
 def test_measuring_a_bundle(tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     shutil.copytree(SHIPPED, bundle, ignore=shutil.ignore_patterns("learning*", "corpus*"))
@@ -139,6 +130,24 @@ def test_measuring_a_bundle(tmp_path: Path) -> None:
     assert info.certainty is not None
     assert info.certainty.word == measured["word"]
     assert info.certainty.temperature == measured["calibration"]["temperature"]
+    assert dict(info.certainty.unlike) == measured["unlike"]
+    assert info.certainty.source == measured["source"]
+    kept = certainty.write_certainty(bundle, {"own": dev}, 2, None, ["nonsense"])
+    assert {name: kept[name] for name in ("word", "gate", "untranslated")} == {
+        name: measured[name] for name in ("word", "gate", "untranslated")
+    }
+    assert [row["dev"]["count"] for row in kept["nonsense"]] == [2, 2]
+    card = model_card._certainty(bundle / CERTAINTY, info.digest)
+    assert "not translated" in card
+    assert "nonsense" in card
+
+
+def test_figures_of_other_weights_are_measured_again(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.copytree(SHIPPED, bundle, ignore=shutil.ignore_patterns("learning*", "corpus*"))
+    (bundle / CERTAINTY).write_text('{"digest": "0", "text": 0.5}', encoding="utf-8")
+    with pytest.raises(ValueError, match="measure the part 'words' too"):
+        certainty.write_certainty(bundle, {}, 2, None, ["nonsense"])
 
 
 def test_the_shipped_figures_reach_both_goals() -> None:
@@ -146,6 +155,9 @@ def test_the_shipped_figures_reach_both_goals() -> None:
     assert measured["words"]["precision"] >= 0.5
     assert measured["words"]["recall"] >= 0.666
     assert measured["calibration"]["error_at_temperature"] <= 0.03
+    assert measured["untranslated"]["words"]["precision"] >= 0.66
+    for row in measured["nonsense"]:
+        assert row["nonsense"]["either"] >= 0.8 > 0.7 > row["dev"]["either"]
     assert load(SHIPPED.resolve(), "cpu").info.certainty
 
 

@@ -31,7 +31,7 @@ export function bindCertainty(services) {
   function show() {
     const page = store.get();
     const doubts = doubtsOf(page);
-    const isSaid = doubts !== null && (doubts.improbable || doubts.words.length > 0 || doubts.passedOver.length > 0);
+    const isSaid = doubts !== null && (doubts.improbable || doubts.pieces !== null || doubts.words.length > 0 || doubts.passedOver.length > 0);
     line.hidden = !isSaid;
     if (!isSaid) return menu.close();
     render(statement, sentences(doubts));
@@ -39,19 +39,24 @@ export function bindCertainty(services) {
   }
 
   /** @param {Doubts} doubts @returns {Child[]} */
-  function sentences({ words, limit, passedOver, improbable }) {
+  function sentences({ words, limit, passedOver, improbable, pieces }) {
     const { trace, model } = store.get();
     const [from] = languages(trace?.direction ?? "");
     const tokens = trace?.tokens[typedText(model)] ?? [];
     const names = passedOver.flatMap((group, n) => [n ? t(", ") : "", el("span", { lang: from }, group.map((index) => tokens[index].text).join("").trim())]);
+    const isOftenWrong = improbable || pieces !== null;
+    const shareLeftOut = model?.certainty?.untranslated;
     const parts = [
-      improbable && [el("b", {}, t("This small model is often wrong here."))],
-      !improbable && words.length > 0 && [
+      isOftenWrong && [el("b", {}, t("This small model is often wrong here."))],
+      pieces !== null && [t("The text is unlike what it was trained on: its words are cut into {count} pieces for every 10 letters.", { count: Math.round(10 * pieces) })],
+      !isOftenWrong && words.length > 0 && [
         el("span", { className: "doubtful" }, t("Underlined")),
         " ",
         t("words are less probable than {limit}; {share} of such words are wrong.", { limit: two(Math.min(1, limit)), share: two(model?.certainty?.precision ?? 0) }),
       ],
-      passedOver.length > 0 && phrase(t("Not translated: {words}."), { words: el("span", {}, names) }),
+      passedOver.length > 0 && phrase(t("Probably not translated: {words}."), {
+        words: el("span", shareLeftOut ? { title: t("{share} of the words marked so were not translated, on sentences with a reference", { share: two(shareLeftOut) }) } : {}, names),
+      }),
     ];
     return parts.flatMap((part) => (part ? [...part, " "] : []));
   }

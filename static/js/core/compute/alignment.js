@@ -96,8 +96,8 @@ function spans(tokens) {
   return groups;
 }
 
-/** @param {TokenReply[]} tokens @param {number[]} group */
-function spelled(tokens, group) {
+/** The text of adjacent tokens; bytes are decoded. @param {TokenReply[]} tokens @param {number[]} group */
+export function spelled(tokens, group) {
   let text = "";
   /** @type {number[]} */
   let bytes = [];

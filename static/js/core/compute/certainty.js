@@ -4,7 +4,7 @@
  * on dev sets (`model/measure/certainty.py`).
  */
 
-import { words } from "./alignment.js";
+import { spelled, words } from "./alignment.js";
 
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
 /** @import { Matrix, Trace } from "../wire/wire.js" */
@@ -16,6 +16,7 @@ import { words } from "./alignment.js";
  * @property {number} limit  the largest probability of a doubtful word in this text
  * @property {number[][]} passedOver  the source tokens of each word that nothing written looks at
  * @property {boolean} improbable  whether the whole text is
+ * @property {number | null} pieces  per letter of the source, if it is cut more finely than the texts of training
  */
 
 const WORD = /[\p{L}\p{N}]/u;
@@ -31,18 +32,22 @@ export const meanProbability = ({ logprobs }) => Math.exp(logprobs.reduce((sum, 
  * @param {Trace["output"]} output
  * @param {TokenReply[]} source  the tokens that were read
  * @param {Certainty} certainty
- * @param {Matrix | null} weights  [written token, source token] of the head that aligns best; null: not known
+ * @param {Matrix | null} weights  [row, source token] of the head that aligns best; null: not known
+ * @param {{direction?: string, rows?: "writes" | "reads"}} [how]  which of the rows belong to a written token: the one
+ *   that writes it, or the next, which reads it
  * @returns {Doubts}
  */
-export function doubts(output, source, certainty, weights) {
+export function doubts(output, source, certainty, weights, { direction = "", rows = "writes" } = {}) {
   const mean = meanProbability(output);
   const limit = certainty.word / mean;
+  const pieces = piecesPerLetter(source);
   const written = wordsOf(output.tokens).map((tokens) => ({ tokens, probability: Math.exp(Math.min(...tokens.map((index) => output.logprobs[index]))) }));
   return {
     words: written.filter(({ probability }) => probability <= limit),
     limit,
-    passedOver: weights && written.length ? passedOver(output.tokens, source, certainty, weights) : [],
+    passedOver: weights && written.length ? passedOver(output.tokens, source, certainty, weights, rows === "reads" ? 1 : 0) : [],
     improbable: written.length > 0 && mean <= certainty.text,
+    pieces: pieces > (certainty.unlike?.[direction] ?? Infinity) ? pieces : null,
   };
 }
 
@@ -53,7 +58,18 @@ const MISSED = 3;
 const wordsOf = (tokens) => words(tokens).filter((group) => !tokens[group[0]].special && WORD.test(spelling(tokens, group)));
 
 /** @param {TokenReply[]} tokens @param {number[]} group */
-const spelling = (tokens, group) => group.map((index) => tokens[index].text).join("").trim();
+const spelling = (tokens, group) => spelled(tokens, group).trim();
+
+/**
+ * How finely the words of a text are cut: the pieces of a word that training never met are almost its letters.
+ * @param {TokenReply[]} tokens
+ * @returns {number}  0 without a word
+ */
+export function piecesPerLetter(tokens) {
+  const groups = wordsOf(tokens);
+  const letters = groups.reduce((sum, group) => sum + [...spelling(tokens, group)].length, 0);
+  return letters ? groups.reduce((sum, group) => sum + group.length, 0) / letters : 0;
+}
 
 /**
  * A Chinese character has a meaning of its own only sometimes: neighbours that are passed over are one word, which
@@ -62,17 +78,18 @@ const spelling = (tokens, group) => group.map((index) => tokens[index].text).joi
  * @param {TokenReply[]} source
  * @param {Certainty} certainty
  * @param {Matrix} weights
+ * @param {number} shift  from a written token to its row
  * @returns {number[][]}
  */
-function passedOver(written, source, certainty, { rows, cols, values }) {
+function passedOver(written, source, certainty, { rows, cols, values }, shift) {
   const usual = new Set(certainty.passed_over);
-  const writingRows = written.flatMap(({ special }, row) => (special || row >= rows ? [] : [row]));
+  const writingRows = written.flatMap(({ special }, index) => (special || index + shift >= rows ? [] : [index + shift]));
   const largest = (/** @type {number[]} */ group) =>
     Math.max(0, ...writingRows.map((row) => group.reduce((sum, key) => sum + (values[row * cols + key] || 0), 0)));
   /** @type {{group: number[], isHan: boolean, missed: number}[]} */
   const groups = [];
   for (const group of wordsOf(source)) {
-    if (largest(group) >= certainty.source) continue;
+    if (largest(group) >= (certainty.source ?? 0)) continue;
     const word = spelling(source, group);
     const isHan = HAN.test(word);
     const missed = Number(!usual.has(word.toLowerCase()) && (isHan || word.length >= MISSED));

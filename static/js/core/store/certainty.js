@@ -9,15 +9,16 @@ import { runKind } from "./trained-and-changed.js";
 /** @import { Doubts } from "../compute/certainty.js" */
 /** @import { Page } from "./store.js" */
 
-/** The head that aligns best by the rows that write. @param {Page["model"]} model */
+/** The head with which it was measured what is passed over. @param {Page["model"]} model */
 function aligner(model) {
-  const best = model?.aligners?.find(({ rows }) => rows === "writes");
-  return best ? { block: crossBlock(model).id, layer: best.layer, head: best.head } : null;
+  if (!model?.certainty?.source) return null;
+  const best = model.certainty.aligner ?? model.aligners?.find(({ rows }) => rows === "writes");
+  return best ? { block: crossBlock(model).id, layer: best.layer, head: best.head, rows: best.rows } : null;
 }
 
 /** The weights that tell at which source words the translation looks. @param {Page["model"]} model @returns {string[]} */
 export function certaintyNeeds(model) {
-  const head = model?.certainty ? aligner(model) : null;
+  const head = aligner(model);
   return head ? [place(model, head, "weights")] : [];
 }
 
@@ -31,7 +32,7 @@ export function doubtsOf({ model, trace, link }) {
   const { certainty } = model;
   const head = aligner(model);
   const weights = head && attention(model, trace, head);
-  return memo(together(trace, model), `doubts ${weights !== null}`, () => doubts(trace.output, trace.tokens[typedText(model)] ?? [], certainty, weights));
+  return memo(together(trace, model), `doubts ${weights !== null}`, () => doubts(trace.output, trace.tokens[typedText(model)] ?? [], certainty, weights, { direction: trace.direction ?? "", rows: head?.rows }));
 }
 
 /** The doubtful word to which an output token belongs. @param {Doubts | null} doubts @param {number} token */

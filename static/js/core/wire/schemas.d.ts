@@ -39,6 +39,16 @@ export interface components {
        */
       rows: "writes" | "reads";
     };
+    /** @description A cross-attention head, and which of its rows belong to a written word. */
+    AlignerRows: {
+      layer: number;
+      head: number;
+      /**
+       * @description Rows that write a word, or the next ones, which read it.
+       * @enum {string}
+       */
+      rows: "writes" | "reads";
+    };
     /** @description An answer; its `id` is that of a member within this question only. */
     AnswerReply: {
       id: string;
@@ -293,15 +303,29 @@ export interface components {
       /** @description Divides the logits so that probabilities of the next token are calibrated. */
       temperature: number;
       /**
-       * @description A source word is passed over if no written token looks at it this much, by the head that
-       * aligns best.
+       * @description A source word is passed over if no written token looks at it this much, by `aligner`; null:
+       * it is not known which words were not translated.
        */
-      source: number;
+      source: number | null;
       /**
-       * @description Words of a source, in lower case, at which translations often do not look.
+       * @description Words of a source, in lower case, that often need no translation.
        * @default []
        */
       passed_over?: string[];
+      /**
+       * @description The head whose weights say at which source words it looked; null: the one that aligns best
+       * among those whose rows write.
+       */
+      aligner?: components["schemas"]["AlignerRows"] | null;
+      /** @description Share of the words that are passed over that are not translated. */
+      untranslated?: number | null;
+      /**
+       * @description A text is unlike what the model was trained on if its words have more pieces per letter than
+       * this, by direction.
+       */
+      unlike?: {
+        [key: string]: number;
+      };
     };
     /** @description The effect of one change, with one number per row. */
     ChangeReply: {
@@ -3075,6 +3099,7 @@ export type Add = components["schemas"]["Add"];
 export type AddedReply = components["schemas"]["AddedReply"];
 export type AgainstReply = components["schemas"]["AgainstReply"];
 export type Aligner = components["schemas"]["Aligner"];
+export type AlignerRows = components["schemas"]["AlignerRows"];
 export type AnswerReply = components["schemas"]["AnswerReply"];
 export type AnswerRequest = components["schemas"]["AnswerRequest"];
 export type AnswersReply = components["schemas"]["AnswersReply"];
