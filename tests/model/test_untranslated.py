@@ -40,9 +40,8 @@ def test_chinese_characters_are_named_in_company() -> None:
 
 
 def test_a_word_is_translated_if_a_linked_word_was_written() -> None:
-    pair = AlignedPair(
-        ("I", "love", "tea", "."), ("我", "爱", "茶", "。"), frozenset(), frozenset()
-    )
+    english = ("I", "love", "tea", ".")
+    pair = AlignedPair(english, ("我", "爱", "茶", "。"), frozenset(), frozenset())
     links = {(0, 0), (1, 1), (3, 3)}
     judged = translated(["i", "love", "tea"], {"我", "喝", "茶"}, [(pair, links)])
     assert judged == (True, False, None), "tea has no link"
