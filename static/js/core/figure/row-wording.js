@@ -3,6 +3,7 @@
 import { findingOf } from "../compute/attention-row.js";
 import { doubtfulWord, doubtsOf } from "../store/certainty.js";
 import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
+import { weightChange } from "../store/weight-change.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";
@@ -51,7 +52,28 @@ export function rowCaption({ phrase, t }, page, hovered) {
     count: keys.length,
     weight: "weight" in rowFinding ? rounded(rowFinding.weight, matrix.error, two) : "",
     probability: decodes ? two(Math.min(...writtenProbabilities(page, rows.axis.groups[rowIndex]))) : "",
-  }), ...(answer ?? [])];
+  }), ...(answer ?? []), ...changeOfWeight({ phrase, t }, page, read, rowIndex, highlightIn(page, hovered, read).col)];
+}
+
+/**
+ * What the changes did to the weight that is pointed at, or to the largest of the row.
+ * @param {Pick<Context, "phrase" | "t">} context
+ * @param {import("../store/store.js").Page} page
+ * @param {import("../store/heatmap-data.js").Reading} read
+ * @param {number} rowIndex
+ * @param {number | null} col
+ * @returns {(string | import("../../lib/render.js").Described)[]}
+ */
+function changeOfWeight({ phrase, t }, page, { matrix, cols }, rowIndex, col) {
+  const weights = row(matrix, rowIndex);
+  const key = col ?? weights.indexOf(Math.max(...weights));
+  const change = weightChange(page, { row: rowIndex, col: key });
+  if (!change) return [];
+  return [" ", ...phrase(t("The changes take its weight on {key} from {before} to {after}."), {
+    key: el("span", { className: "as-key" }, quoted(cols.steps[key].writes)),
+    before: rounded(change.trained, change.error, two),
+    after: rounded(change.changed, change.error, two),
+  })];
 }
 
 /** The probabilities of the tokens that rows write. @param {import("../store/store.js").Page} page @param {number[]} queries */

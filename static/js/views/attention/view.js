@@ -14,6 +14,7 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightIn, pairIn, heatmapOf, tokenAt } from "../../core/store/heatmap-data.js";
 import { SHARED, choiceOption, integerOption } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
+import { weightChange } from "../../core/store/weight-change.js";
 import { BETWEEN, directions } from "../../core/store/two-texts.js";
 import { blockAt, place } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
@@ -277,17 +278,19 @@ function endsLabel({ t }, { specials, templated, choice, sunk }) {
 }
 
 /** @param {Context} context @param {{row: number, col: number}} cell */
-function tip({ store, t }, { row, col }) {
+function tip({ store, t, phrase }, { row, col }) {
   const current = heatmapOf(store.get());
   if (!current) return [];
   const { matrix, cover, rows, cols, sinks, sunk } = current;
   const index = row * matrix.cols + col;
+  const change = weightChange(store.get(), { row, col });
   return [
     h("span", { className: "as-query" }, step(rows.steps[row])),
     " ",
     h("span", { className: "as-key" }, step(cols.steps[col])),
     " ",
     h("b", {}, cover[index] === COVER.masked ? t("masked") : rounded(matrix.values[index], matrix.error)),
+    ...(change ? [h("br", {}), ...phrase(t("as trained {before} → changed {after}"), { before: el("b", {}, rounded(change.trained, change.error)), after: el("b", {}, rounded(change.changed, change.error)) })] : []),
     ...(cover[index] === COVER.weak ? [" ", t("not among the strongest")] : []),
     ...(sunk ? [h("br", {}), t("attention sink"), " ", h("b", {}, four(sinks[row]))] : []),
   ];
