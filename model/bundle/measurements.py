@@ -191,8 +191,8 @@ class Certainty:
     untranslated: float | None = None
     """Share of the words that are passed over that are not translated."""
     unlike: Mapping[str, float] = field(default_factory=dict)
-    """A text is unlike what the model was trained on if its words have more pieces per letter than
-    this, by direction."""
+    """A text is unlike what the model was trained on if more than this share of the places within
+    its words is cut by the tokenizer, by direction."""
 
 
 @dataclass(frozen=True)

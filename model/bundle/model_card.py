@@ -187,11 +187,11 @@ def _nonsense(measured: Mapping[str, Any]) -> list[str]:
     if not (rows := measured.get("nonsense")):
         return []
     finds = ("unlike", "improbable", "either")
-    limits = ", ".join(f"{limit:.2f} ({way})" for way, limit in measured["unlike"].items())
+    limits = ", ".join(f"{limit:.1%} ({way})" for way, limit in measured["unlike"].items())
     return [
-        f"A text is unlike the training data if its words have more pieces per letter than {limits}"
-        ". The share of dev sentences, and of nonsense made of their letters, that is found so, by "
-        "an improbable translation, and by either:",
+        "A text is unlike the training data if the tokenizer cuts more of the places within its "
+        f"words than {limits}. The share of dev sentences, and of nonsense made of their letters, "
+        "that is found so, by an improbable translation, and by either:",
         markdown_table(
             ["set", "direction", "text", "number", *finds],
             [

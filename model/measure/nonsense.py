@@ -1,9 +1,9 @@
 """Measures when a text is unlike what a model was trained on: by how finely its words are cut.
 
 The tokenizer learned its pieces from the training text, so a frequent word is one piece and a word
-that it never met is cut almost into letters. A text is *unlike* if its pieces per letter (of words
-with a letter or a digit; a Chinese character is one) exceed a limit of its direction, the one that
-`USUAL` of the dev sentences stay within.
+that it never met is cut almost into letters. A text is *unlike* if the share of the places within
+its words that are cut (`cut_share`) exceeds a limit of its direction, the one that `USUAL` of the
+dev sentences stay within.
 
 Nonsense is made of the dev sentences themselves: their letters, drawn from all sentences of the
 set, so that lengths, spaces, signs and the frequencies of letters stay. Two things can give it
@@ -29,11 +29,18 @@ USUAL = 0.98  # share of dev sentences within the limit
 SEED = 0
 
 
-def pieces_per_letter(text: str, tokens: Sequence[Token]) -> float:
-    """Return the pieces of the text's words, divided by their characters; 0 without a word."""
-    groups = [group for group in word_groups(tokens) if is_word(spelled(text, tokens, group))]
-    letters = sum(len(spelled(text, tokens, group)) for group in groups)
-    return sum(map(len, groups)) / letters if letters else 0.0
+def cut_share(text: str, tokens: Sequence[Token]) -> float:
+    """Return the cuts within words, divided by the places where a word could be cut.
+
+    A word of n letters has n − 1 places, but at least one and at least as many as it has cuts: a
+    Chinese character that is spelled in three bytes has two. 0 without a word.
+    """
+    cuts = places = 0
+    for group in word_groups(tokens):
+        if is_word(word := spelled(text, tokens, group)):
+            cuts += len(group) - 1
+            places += max(len(word) - 1, len(group) - 1, 1)
+    return cuts / places if places else 0.0
 
 
 def nonsense(texts: Sequence[str], seed: int = SEED) -> list[str]:
@@ -76,7 +83,7 @@ def measure_nonsense(
     ]
     values: dict[str, list[float]] = {}
     for _, test in tests:
-        values.setdefault(test.direction, []).extend(_pieces(adapter, test.sources))
+        values.setdefault(test.direction, []).extend(_cut_shares(adapter, test.sources))
     limits = {direction: limit_of(column) for direction, column in values.items()}
     rows = []
     for name, test in tests:
@@ -88,8 +95,8 @@ def measure_nonsense(
     return {"unlike": unlike, "nonsense": rows}
 
 
-def _pieces(adapter: EncoderDecoder, texts: Sequence[str]) -> list[float]:
-    return [pieces_per_letter(text, adapter.tokenizer.encode(text)) for text in texts]
+def _cut_shares(adapter: EncoderDecoder, texts: Sequence[str]) -> list[float]:
+    return [cut_share(text, adapter.tokenizer.encode(text)) for text in texts]
 
 
 def _found(
@@ -101,12 +108,12 @@ def _found(
         for trace, text in zip(traces(adapter, texts, direction), texts, strict=True)
         if trace
     ]
-    by_pieces = [value > unlike for value in _pieces(adapter, [text for _, text in runs])]
+    by_cuts = [value > unlike for value in _cut_shares(adapter, [text for _, text in runs])]
     by_mean = [mean_probability(trace.output.logprobs) <= improbable for trace, _ in runs]
     count = max(1, len(runs))
     return {
         "count": len(runs),
-        "unlike": round(sum(by_pieces) / count, 3),
+        "unlike": round(sum(by_cuts) / count, 3),
         "improbable": round(sum(by_mean) / count, 3),
-        "either": round(sum(a or b for a, b in zip(by_pieces, by_mean, strict=True)) / count, 3),
+        "either": round(sum(a or b for a, b in zip(by_cuts, by_mean, strict=True)) / count, 3),
     }

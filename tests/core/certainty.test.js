@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { doubts, meanProbability, piecesPerLetter } from "../../static/js/core/compute/certainty.js";
+import { doubts, meanProbability, wordCuts } from "../../static/js/core/compute/certainty.js";
 
 /** @param {string[]} texts  a leading space is of the token; "<…>" is special */
 function tokens(texts) {
@@ -70,18 +70,20 @@ test("the rows that read a word are those after the ones that write it", () => {
 
 test("a text whose words are cut more finely than those of training is unlike it", () => {
   const nonsense = tokens(["<2zh>", "as", "d", "f", " q", "wer", "!", "<eos>"]);
-  assert.equal(piecesPerLetter(nonsense), 5 / 8);
-  assert.equal(piecesPerLetter(tokens(["<2zh>", "!", "<eos>"])), 0);
+  assert.deepEqual(wordCuts(nonsense), { words: 2, pieces: 5, share: 3 / 6 });
+  assert.deepEqual(wordCuts(tokens(["<2zh>", "!", "<eos>"])), { words: 0, pieces: 0, share: 0 });
+  assert.equal(wordCuts(tokens(["H", "i", " Tom"])).share, 1 / 3);
+  assert.equal(wordCuts(tokens(["我", "爱"])).share, 0);
   const written = output(["a", "<eos>"], [1, 1]);
-  const certainty = { ...CERTAINTY, unlike: { "en-zh": 0.5 } };
-  assert.equal(doubts(written, nonsense, certainty, null, { direction: "en-zh" }).pieces, 5 / 8);
-  assert.equal(doubts(written, nonsense, certainty, null, { direction: "zh-en" }).pieces, null);
-  assert.equal(doubts(written, nonsense, CERTAINTY, null, { direction: "en-zh" }).pieces, null, "not measured");
+  const certainty = { ...CERTAINTY, unlike: { "en-zh": 0.45 } };
+  assert.equal(doubts(written, nonsense, certainty, null, { direction: "en-zh" }).unlike?.pieces, 5);
+  assert.equal(doubts(written, nonsense, certainty, null, { direction: "zh-en" }).unlike, null);
+  assert.equal(doubts(written, nonsense, CERTAINTY, null, { direction: "en-zh" }).unlike, null, "not measured");
 });
 
-test("the bytes of a character are pieces of one letter, and an emoji is no word", () => {
+test("the bytes of a character are cuts, and an emoji is no word", () => {
   const bytes = ["<0xE9>", "<0xBE>", "<0x98>"].map((text, id) => /** @type {any} */ ({ id, text, special: false, start: 0, end: 1 }));
-  assert.equal(piecesPerLetter(bytes), 3);
+  assert.deepEqual(wordCuts(bytes), { words: 1, pieces: 3, share: 1 });
   const emoji = ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"].map((text, id) => /** @type {any} */ ({ id, text, special: false, start: 0, end: 1 }));
-  assert.equal(piecesPerLetter(emoji), 0);
+  assert.equal(wordCuts(emoji).words, 0);
 });

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Request
-from model.measure.nonsense import limit_of, nonsense, pieces_per_letter
+from model.measure.nonsense import cut_share, limit_of, nonsense
 from model.measure.untranslated import (
     Read,
     SourceWord,
@@ -93,9 +95,10 @@ def test_nonsense_is_cut_more_finely_than_sentences() -> None:
     tokenizer = load(SHIPPED.resolve(), "cpu", measured=False).tokenizer
 
     def value(text: str) -> float:
-        return pieces_per_letter(text, tokenizer.encode(text))
+        return cut_share(text, tokenizer.encode(text))
 
-    assert value("Hi Tom.") == 2 / 5
+    assert value("Hi Tom.") == pytest.approx(1 / 3)
     assert value("...") == 0
-    assert max(map(value, ["The cat sat on the mat.", "Attention is all you need."])) < 0.35
-    assert min(map(value, ["asdf qwer", "jkl fdsa poi", "Ikie deeagao lagwhdk."])) > 0.5
+    assert value("我爱你。") == 0
+    assert max(map(value, ["The cat sat on the mat.", "Attention is all you need."])) < 0.3
+    assert min(map(value, ["asdf qwer", "jkl fdsa poi", "Ikie deeagao lagwhdk."])) >= 0.4

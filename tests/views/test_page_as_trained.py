@@ -84,10 +84,27 @@ def test_a_head_that_is_off_shows_what_is_gone(workspace: Workspace) -> None:
     workspace.settled()
     (chart,) = workspace.charts()
     np.testing.assert_allclose(chart.values, trained)
+    # The largest weight of the row in both runs, as a number.
+    expect(workspace.find("#caption")).to_contain_text(
+        re.compile(r"takes? its weight on .+ from 0\.\d\d to 0\b")
+    )
     workspace.find("#switch-head").click()
     expect(workspace.find(".runs.removed")).to_have_count(0)
     assert len(asked) <= 2, "the run as trained is there, and its alignment is asked for once"
     assert "as" not in workspace.link
+
+
+def test_a_link_to_a_head_that_is_off_lights_the_same_row_everywhere(workspace: Workspace) -> None:
+    off = {"at": "encoder.1.self", "head": 2, "do": "zero"}
+    place = {"block": "encoder", "layer": 1, "head": 2, "interventions": [off]}
+    workspace.open(source="The dog is tired, so it sleeps.", **place, view="attention")
+    workspace.settled()
+    expect(workspace.find(".runs.removed")).to_have_count(1)
+    (lit,) = workspace.find("#source-tokens .as-query").all_inner_texts()
+    expect(workspace.find("#caption .as-query").first).to_have_text(lit.strip("·"))
+    expect(workspace.find("#view .rows .as-query, #view [data-lit='row']").first).to_contain_text(
+        lit.strip("·")
+    )
 
 
 def test_a_narrow_page_shows_one_at_a_time_and_a_wide_one_both(workspace: Workspace) -> None:

@@ -31,7 +31,7 @@ export function bindCertainty(services) {
   function show() {
     const page = store.get();
     const doubts = doubtsOf(page);
-    const isSaid = doubts !== null && (doubts.improbable || doubts.pieces !== null || doubts.words.length > 0 || doubts.passedOver.length > 0);
+    const isSaid = doubts !== null && (doubts.improbable || doubts.unlike !== null || doubts.words.length > 0 || doubts.passedOver.length > 0);
     line.hidden = !isSaid;
     if (!isSaid) return menu.close();
     render(statement, sentences(doubts));
@@ -39,16 +39,16 @@ export function bindCertainty(services) {
   }
 
   /** @param {Doubts} doubts @returns {Child[]} */
-  function sentences({ words, limit, passedOver, improbable, pieces }) {
+  function sentences({ words, limit, passedOver, improbable, unlike }) {
     const { trace, model } = store.get();
     const [from] = languages(trace?.direction ?? "");
     const tokens = trace?.tokens[typedText(model)] ?? [];
     const names = passedOver.flatMap((group, n) => [n ? t(", ") : "", el("span", { lang: from }, group.map((index) => tokens[index].text).join("").trim())]);
-    const isOftenWrong = improbable || pieces !== null;
+    const isOftenWrong = improbable || unlike !== null;
     const shareLeftOut = model?.certainty?.untranslated;
     const parts = [
       isOftenWrong && [el("b", {}, t("This small model is often wrong here."))],
-      pieces !== null && [t("The text is unlike what it was trained on: its words are cut into {count} pieces for every 10 letters.", { count: Math.round(10 * pieces) })],
+      unlike !== null && [t("The text is unlike what it was trained on: its {words} words are cut into {pieces} pieces.", { words: unlike.words, pieces: unlike.pieces })],
       !isOftenWrong && words.length > 0 && [
         el("span", { className: "doubtful" }, t("Underlined")),
         " ",

@@ -185,7 +185,7 @@ export function bindInspector(context) {
   const { store } = context;
   const calculation = createCalculation(context, find("#row"));
   const show = () => fill(context, calculation);
-  store.subscribe(({ link, trace, model, answers }) => [link, trace, model, answers], show);
+  store.subscribe(({ link, trace, model, runs, answers }) => [link, trace, model, runs, answers], show);
   store.watch(show);
   find("#check-cell").addEventListener("click", () =>
     store.go({ view: "worksheet", ...explainedPair(store.get()) }, "chosen"),

@@ -177,10 +177,11 @@ export function bindChips({ store, t }) {
 }
 
 /**
- * What `highlightedTokens` depends on: a comparison highlights its largest change.
+ * What `highlightedTokens` depends on: a comparison highlights its largest change, and both runs of a changed model the
+ * row of the one as trained, which may come later.
  * @param {import("../core/store/store.js").Page} page
  */
 function lights(page) {
-  const { link, trace, model } = page;
-  return [link, trace, model, link.view === "compare" ? comparison(page) : null];
+  const { link, trace, model, runs } = page;
+  return [link, trace, model, runs, link.view === "compare" ? comparison(page) : null];
 }

@@ -16,7 +16,7 @@ import { spelled, words } from "./alignment.js";
  * @property {number} limit  the largest probability of a doubtful word in this text
  * @property {number[][]} passedOver  the source tokens of each word that nothing written looks at
  * @property {boolean} improbable  whether the whole text is
- * @property {number | null} pieces  per letter of the source, if it is cut more finely than the texts of training
+ * @property {{words: number, pieces: number} | null} unlike  how the source is cut, if that is more finely than the texts of training
  */
 
 const WORD = /[\p{L}\p{N}]/u;
@@ -40,14 +40,14 @@ export const meanProbability = ({ logprobs }) => Math.exp(logprobs.reduce((sum, 
 export function doubts(output, source, certainty, weights, { direction = "", rows = "writes" } = {}) {
   const mean = meanProbability(output);
   const limit = certainty.word / mean;
-  const pieces = piecesPerLetter(source);
+  const cuts = wordCuts(source);
   const written = wordsOf(output.tokens).map((tokens) => ({ tokens, probability: Math.exp(Math.min(...tokens.map((index) => output.logprobs[index]))) }));
   return {
     words: written.filter(({ probability }) => probability <= limit),
     limit,
     passedOver: weights && written.length ? passedOver(output.tokens, source, certainty, weights, rows === "reads" ? 1 : 0) : [],
     improbable: written.length > 0 && mean <= certainty.text,
-    pieces: pieces > (certainty.unlike?.[direction] ?? Infinity) ? pieces : null,
+    unlike: cuts.share > (certainty.unlike?.[direction] ?? Infinity) ? cuts : null,
   };
 }
 
@@ -61,14 +61,16 @@ const wordsOf = (tokens) => words(tokens).filter((group) => !tokens[group[0]].sp
 const spelling = (tokens, group) => spelled(tokens, group).trim();
 
 /**
- * How finely the words of a text are cut: the pieces of a word that training never met are almost its letters.
+ * How finely the words of a text are cut: a word that training never met is cut almost into its letters. A word of n
+ * letters can be cut at n − 1 places, but at least at one; the bytes of a character are cuts as well.
  * @param {TokenReply[]} tokens
- * @returns {number}  0 without a word
+ * @returns {{words: number, pieces: number, share: number}}  share: of the places that are cut; 0 without a word
  */
-export function piecesPerLetter(tokens) {
+export function wordCuts(tokens) {
   const groups = wordsOf(tokens);
-  const letters = groups.reduce((sum, group) => sum + [...spelling(tokens, group)].length, 0);
-  return letters ? groups.reduce((sum, group) => sum + group.length, 0) / letters : 0;
+  const pieces = groups.reduce((sum, group) => sum + group.length, 0);
+  const places = groups.reduce((sum, group) => sum + Math.max([...spelling(tokens, group)].length - 1, group.length - 1, 1), 0);
+  return { words: groups.length, pieces, share: places ? (pieces - groups.length) / places : 0 };
 }
 
 /**

@@ -98,7 +98,7 @@ export function bindCaption(context, line, speaks, announces) {
     if (sentence) render(line, sentence);
   };
   const unsubscribes = [
-    store.subscribe(({ link, trace, model }) => [link, trace, model], show),
+    store.subscribe(({ link, trace, model, runs }) => [link, trace, model, runs], show),
     store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announces() && announce(context)),
     store.watch(show),
   ];

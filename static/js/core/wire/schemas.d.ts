@@ -320,8 +320,8 @@ export interface components {
       /** @description Share of the words that are passed over that are not translated. */
       untranslated?: number | null;
       /**
-       * @description A text is unlike what the model was trained on if its words have more pieces per letter than
-       * this, by direction.
+       * @description A text is unlike what the model was trained on if more than this share of the places within
+       * its words is cut by the tokenizer, by direction.
        */
       unlike?: {
         [key: string]: number;
