@@ -3,6 +3,8 @@
 A source word is *passed over* if no row of a written token has a weight of at least a limit on its
 pieces together, by the head that aligns best: the largest weight over the rows. The limit is the
 largest with which at least `PRECISION` of the words that the page would name are not translated.
+Words that are often passed over, such as articles, are never named: they are listed from one half
+of the sentences where the other half is judged, and from all of them for the page.
 
 Whether a word *is* translated is read off the references: each is aligned with the source by the
 same head, in both directions, joined by grow-diag (`model/measure/word_alignment.py`). A source
@@ -35,11 +37,12 @@ from model.measure.word_groups import is_word, spelled, traces, word_groups
 from model.text.writing_systems import SCRIPTS
 from model.train.metrics import TestSet, read_test_sets
 
-PRECISION = 2 / 3  # share of the named words that are not translated
+PRECISION = 0.7  # share of the named words that are not translated
 LIMITS = [step / 20 for step in range(1, 13)]  # weights to try
 LETTERS = 3  # a shorter word, such as "on", is never named; Chinese characters count together
-LINKED = 0.6  # a word that has a link in a smaller share of its occurrences needs no translation
-OCCURRENCES = 20  # fewer than these say nothing about a word
+# A word of at least so many occurrences is usual if it is passed over in this share of them, and
+# more than once.
+OCCURRENCES, SHARE = 4, 0.1
 
 
 @dataclass(frozen=True)
@@ -194,31 +197,40 @@ def read_sentences(
     return sentences
 
 
-def usual_words(sentences: Iterable[Read]) -> list[str]:
-    """Return the words that often have no link: those that a translation does not need."""
-    every, with_link = Counter[str](), Counter[str]()
+def usual_words(sentences: Iterable[Read], limit: float) -> list[str]:
+    """Return the words that are often passed over: those that a translation does not need."""
+    every, passed = Counter[str](), Counter[str]()
     for sentence in sentences:
-        for word, is_translated in zip(sentence.words, sentence.translated, strict=True):
+        for word in sentence.words:
             every[word.text] += 1
-            with_link[word.text] += is_translated is not None
+            passed[word.text] += word.weight < limit
     return sorted(
         word
         for word, count in every.items()
-        if count >= OCCURRENCES and with_link[word] < LINKED * count
+        if count >= OCCURRENCES and passed[word] >= max(2, SHARE * count)
     )
 
 
-def named(sentences: Iterable[Read], usual: Collection[str], limit: float) -> dict[str, float]:
-    """Return what naming the words that are passed over is worth, over the words with a link."""
-    marks: list[float] = []
-    wrong: list[bool] = []
-    for sentence in sentences:
-        names = passed_over(sentence.words, usual, limit)
-        for name, is_translated in zip(names, sentence.translated, strict=True):
-            if is_translated is not None:
-                marks.append(0 if name else 1)
-                wrong.append(not is_translated)
-    return marked(marks, wrong, 0)
+def named(parts: Sequence[Sequence[Read]], limit: float) -> list[dict[str, float]]:
+    """Return what naming the words that are passed over is worth, for each part and for all.
+
+    Counted are the words that have a link.
+    """
+    halves = [[sentence for part in parts for sentence in part[half::2]] for half in (0, 1)]
+    usual = [set(usual_words(half, limit)) for half in halves]
+    marks: list[tuple[list[float], list[bool]]] = []
+    for part in parts:
+        values: list[float] = []
+        wrong: list[bool] = []
+        for row, sentence in enumerate(part):
+            names = passed_over(sentence.words, usual[1 - row % 2], limit)
+            for is_named, is_translated in zip(names, sentence.translated, strict=True):
+                if is_translated is not None:
+                    values.append(0 if is_named else 1)
+                    wrong.append(not is_translated)
+        marks.append((values, wrong))
+    marks.append((sum((m[0] for m in marks), []), sum((m[1] for m in marks), [])))
+    return [marked(values, wrong, 0) for values, wrong in marks]
 
 
 def measure_untranslated(
@@ -237,22 +249,22 @@ def measure_untranslated(
         for name, path in dev.items()
         for test in read_test_sets(path, (first, second))
     }
-    everything = [sentence for part in read.values() for sentence in part]
-    usual = usual_words(everything)
-    curve = [{"threshold": step} | named(everything, usual, step) for step in LIMITS]
+    parts = list(read.values())
+    curve = [{"threshold": limit} | named(parts, limit)[-1] for limit in LIMITS]
     reached = [row["threshold"] for row in curve if row["marked"] and row["precision"] >= PRECISION]
     source = max(reached, default=None)
+    *sets, words = named(parts, source or 0)
     return {
         "source": source,
-        "passed_over": usual,
+        "passed_over": usual_words((s for part in parts for s in part), source or 0),
         "aligner": {"layer": aligner.layer, "head": aligner.head, "rows": aligner.rows},
         "untranslated": {
-            "sentences": len(everything),
+            "sentences": sum(map(len, parts)),
             "curve": curve,
-            "words": named(everything, usual, source or 0),
+            "words": words,
             "sets": [
-                {"set": name, "direction": direction} | named(part, usual, source or 0)
-                for (name, direction), part in read.items()
+                {"set": name, "direction": direction} | row
+                for (name, direction), row in zip(read, sets, strict=True)
             ],
         },
     }

@@ -53,13 +53,22 @@ def test_a_word_is_translated_if_a_linked_word_was_written() -> None:
     assert translated(["i'd"], {"我"}, [(pair, links)]) == (None,), "cut otherwise"
 
 
-def test_words_without_links_need_no_translation() -> None:
-    sentence = Read(tuple(words({"the": 0.0, "cat": 0.0})), (None, True))
-    other = Read(tuple(words({"the": 0.0, "cat": 0.9})), (True, False))
-    assert usual_words([sentence] * 15 + [other] * 5) == ["the"]
-    assert usual_words([sentence] * 15) == [], "too few"
-    found = named([sentence, other], [], 0.5)
-    assert (found["count"], found["precision"], found["recall"]) == (3, 0.0, 0.0)
+def test_words_that_are_often_passed_over_are_usual() -> None:
+    sentence = Read(tuple(words({"the": 0.0, "cat": 0.9})), (True, True))
+    other = Read(tuple(words({"the": 0.9, "cat": 0.0})), (True, True))
+    assert usual_words([sentence] * 3 + [other], 0.1) == ["the"], "cat is passed over only once"
+    assert usual_words([sentence] * 2 + [other] * 18, 0.1) == ["cat", "the"]
+    assert usual_words([sentence] * 2 + [other] * 19, 0.1) == ["cat"], "less than a tenth"
+    assert usual_words([sentence] * 3, 0.1) == [], "too few"
+
+
+def test_what_naming_is_worth_by_hand() -> None:
+    left_out = Read(tuple(words({"the": 0.0, "party": 0.0, "over": 0.9})), (None, False, False))
+    wrongly = Read(tuple(words({"cat": 0.0, "sat": 0.9})), (True, True))
+    first, second, together = named([[left_out], [wrongly]], 0.1)
+    assert (first["count"], first["precision"], first["recall"]) == (2, 1.0, 0.5)
+    assert (second["count"], second["precision"]) == (2, 0.0)
+    assert (together["precision"], together["recall"]) == (0.5, 0.5)
 
 
 def test_the_weights_are_those_of_the_rows_that_read() -> None:
