@@ -2,7 +2,8 @@
 
 A source word is *passed over* if no row of a written token has a weight of at least a limit on its
 pieces together, by the head that aligns best: the largest weight over the rows. The limit is the
-largest with which at least `PRECISION` of the words that the page would name are not translated.
+largest with which at least `PRECISION` of the words that the page would name are not translated, in
+every set and direction.
 Words that are often passed over, such as articles, are never named: they are listed from one half
 of the sentences where the other half is judged, and from all of them for the page.
 
@@ -218,7 +219,9 @@ def named(parts: Sequence[Sequence[Read]], limit: float) -> list[dict[str, float
     """
     halves = [[sentence for part in parts for sentence in part[half::2]] for half in (0, 1)]
     usual = [set(usual_words(half, limit)) for half in halves]
-    marks: list[tuple[list[float], list[bool]]] = []
+    rows = []
+    all_values: list[float] = []
+    all_wrong: list[bool] = []
     for part in parts:
         values: list[float] = []
         wrong: list[bool] = []
@@ -228,9 +231,10 @@ def named(parts: Sequence[Sequence[Read]], limit: float) -> list[dict[str, float
                 if is_translated is not None:
                     values.append(0 if is_named else 1)
                     wrong.append(not is_translated)
-        marks.append((values, wrong))
-    marks.append((sum((m[0] for m in marks), []), sum((m[1] for m in marks), [])))
-    return [marked(values, wrong, 0) for values, wrong in marks]
+        rows.append(marked(values, wrong, 0))
+        all_values += values
+        all_wrong += wrong
+    return [*rows, marked(all_values, all_wrong, 0)]
 
 
 def measure_untranslated(
@@ -250,8 +254,13 @@ def measure_untranslated(
         for test in read_test_sets(path, (first, second))
     }
     parts = list(read.values())
-    curve = [{"threshold": limit} | named(parts, limit)[-1] for limit in LIMITS]
-    reached = [row["threshold"] for row in curve if row["marked"] and row["precision"] >= PRECISION]
+    by_limit = {limit: named(parts, limit) for limit in LIMITS}
+    reached = [
+        limit
+        for limit, rows in by_limit.items()
+        if rows[-1]["marked"]
+        and all(row["precision"] >= PRECISION for row in rows if row["marked"])
+    ]
     source = max(reached, default=None)
     *sets, words = named(parts, source or 0)
     return {
@@ -260,7 +269,7 @@ def measure_untranslated(
         "aligner": {"layer": aligner.layer, "head": aligner.head, "rows": aligner.rows},
         "untranslated": {
             "sentences": sum(map(len, parts)),
-            "curve": curve,
+            "curve": [{"threshold": limit} | rows[-1] for limit, rows in by_limit.items()],
             "words": words,
             "sets": [
                 {"set": name, "direction": direction} | row
