@@ -17,6 +17,7 @@ from app.traces.sweeps import AnySweepRequest
 MAX_ASKS = 20  # of eight runs side by side, two each
 MAX_TILES = 64
 MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of the author's title and texts
+MAX_SENDER = 80  # characters of the author's name
 
 
 BY_HAND = union_tag("by hand")
@@ -66,6 +67,9 @@ class About(Strict):
     question: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)] | None = None
     answer: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = Field(
         default=None, description="Answer to the question; the page shows it on request."
+    )
+    sender: Annotated[Text, Field(min_length=1, max_length=MAX_SENDER)] | None = Field(
+        default=None, description="Who sends it, as its readers know them; never checked."
     )
     predict: Literal["looks", "head", "next", "off", "row"] | None = Field(
         default=None,

@@ -14,6 +14,7 @@ ABOUT = {
     "note": "Look at the third row.\nThen at <b>the cat</b> & {{ 7 * 7 }}.",
     "question": "Which token does it look at?",
     "answer": "The cat’s.",
+    "sender": "Ms Lin <3",
 }
 OCTETS = {"Accept": "application/octet-stream"}
 
@@ -48,6 +49,8 @@ async def test_pages_show_it_as_text(client: httpx.AsyncClient, path: str) -> No
         ({"title": "x" * 201}, "about.title", "too-long"),
         ({"note": "x" * 2001}, "about.note", "too-long"),
         ({"title": ""}, "about.title", "too-short"),
+        ({"sender": "x" * 81}, "about.sender", "too-long"),
+        ({"sender": ""}, "about.sender", "too-short"),
         ({"answer": "42"}, "about", "missing"),
         ({"author": "me"}, "about", "unknown-field"),
         ({"note": "a\0b"}, "about.note", "not-text"),

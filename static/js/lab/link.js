@@ -146,6 +146,7 @@ export function labRequest(lab) {
  * @typedef {object} LabShare  the part of the reply of GET /api/shares/{id} that the page reads
  * @property {string} [id]
  * @property {string} created
+ * @property {import("../core/wire/schemas.d.ts").About | null} [about]
  * @property {{link: string}} state
  * @property {{tensors: Record<string, {dims: string[], data: any}>}} trace
  */

@@ -1,6 +1,6 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
-import { bindSharePanel, dateText } from "../share/share-panel.js";
+import { bindSharePanel, dateText, senderText } from "../share/share-panel.js";
 import { takeHandover } from "../room/speaker-link.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -66,7 +66,8 @@ async function start() {
   }
 
   if (share) {
-    find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: dateText(share.created) });
+    const saved = page.t("Saved {when}. What you change opens as a page of your own.", { when: dateText(share.created) });
+    find("#frozen-says").textContent = [senderText(page.t, share), saved].filter(Boolean).join(" ");
     /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
   }
   formulas.go(params.get("show") ?? "");

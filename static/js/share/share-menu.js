@@ -6,7 +6,7 @@ import { additionalContents, isDeparted, stateOf } from "../core/store/share-con
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
 import { KINDS, offeredKinds } from "../ask/question-kinds.js";
-import { bindSharePanel, dateText } from "./share-panel.js";
+import { bindSharePanel, dateText, senderText } from "./share-panel.js";
 
 /** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { Made } from "./share-panel.js" */
@@ -63,7 +63,7 @@ function frozen({ store, t, format }) {
   const line = find("#frozen-says");
   const date = dateText(share.created);
   const saved = isDeparted(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
-  line.textContent = `${titleOf(share, t)} ${saved}`;
+  line.textContent = [titleOf(share, t), senderText(t, share), saved].filter(Boolean).join(" ");
   line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),

@@ -147,9 +147,9 @@ function bindDeletion({ api, t }, deleted) {
   return { offer, open };
 }
 
-// What the author of a share adds: a title, a note, a question and its answer.
+// What the author of a share adds: a title, a note, a question and its answer, and a name.
 
-const FIELDS = /** @type {const} */ (["title", "note", "question", "answer", "predict"]);
+const FIELDS = /** @type {const} */ (["title", "note", "question", "answer", "sender", "predict"]);
 
 /**
  * @param {() => void} submit  called when a link with this text is wanted
@@ -331,6 +331,13 @@ function snippet(url, title, lang) {
   frame.setAttribute("loading", "lazy");
   return frame.outerHTML;
 }
+
+/**
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {{about?: About | null}} share
+ * @returns {string}  who sent it, as they call themselves; "": they did not say
+ */
+export const senderText = (t, { about }) => (about?.sender ? t("Sent by {name}.", { name: about.sender }) : "");
 
 /**
  * @param {string} moment  ISO 8601

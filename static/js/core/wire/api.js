@@ -15,7 +15,7 @@ import { readSafetensors } from "./wire.js";
 /** @import { Connection } from "./connection.js" */
 /** @import { Question, Kept, Answer } from "../store/view-requests.js" */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
-/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace}} Share */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Kept[], trace: Trace, about?: import("./schemas.d.ts").About | null}} Share */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const BINARY = "application/octet-stream";

@@ -8,6 +8,8 @@ export interface components {
       question?: string | null;
       /** @description Answer to the question; the page shows it on request. */
       answer?: string | null;
+      /** @description Who sends it, as its readers know them; never checked. */
+      sender?: string | null;
       /** @description A kind of prediction that the page asks for, about the state's place, before it shows the figure. */
       predict?: ("looks" | "head" | "next" | "off" | "row") | null;
     };
