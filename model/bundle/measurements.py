@@ -7,7 +7,8 @@ heads.json            how often each pattern holds (`python -m model measure cor
                       server without the weights
 training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
-certainty.json        below which probability a written word is doubtful
+certainty.json        below which probability a written word is doubtful, and at which weight a
+                      source word is not translated
                       (`python -m model measure certainty`)
 zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { doubts, meanProbability, wordCuts } from "../../static/js/core/compute/certainty.js";
+import { doubts, meanProbability, mostCut, wordCuts } from "../../static/js/core/compute/certainty.js";
 
 /** @param {string[]} texts  a leading space is of the token; "<…>" is special */
 function tokens(texts) {
@@ -79,6 +79,11 @@ test("a text whose words are cut more finely than those of training is unlike it
   assert.equal(doubts(written, nonsense, certainty, null, { direction: "en-zh" }).unlike?.pieces, 5);
   assert.equal(doubts(written, nonsense, certainty, null, { direction: "zh-en" }).unlike, null);
   assert.equal(doubts(written, nonsense, CERTAINTY, null, { direction: "en-zh" }).unlike, null, "not measured");
+});
+
+test("the word in most pieces", () => {
+  assert.deepEqual(mostCut(tokens(["<2zh>", "a", " q", "wer", " x", "y", "z", "."])), [4, 5, 6]);
+  assert.equal(mostCut(tokens(["<2zh>", "I", " am", "!"])), null);
 });
 
 test("the bytes of a character are cuts, and an emoji is no word", () => {

@@ -3,6 +3,8 @@
  * here, what was not translated, and what shows why.
  */
 
+import { spelled } from "../core/compute/alignment.js";
+import { mostCut } from "../core/compute/certainty.js";
 import { doubtsOf } from "../core/store/certainty.js";
 import { crossBlock, typedText } from "../core/wire/attentions.js";
 import { languages } from "../core/wire/tokens.js";
@@ -62,7 +64,7 @@ export function bindCertainty(services) {
   }
 
   /** The places that show why, as far as there is something to see. @param {Doubts} doubts */
-  function reasonItems({ words, passedOver }) {
+  function reasonItems({ words }) {
     const { trace, model } = store.get();
     if (!trace) return [];
     const first = words.length ? words.reduce((a, b) => (b.probability < a.probability ? b : a)) : null;
@@ -70,24 +72,27 @@ export function bindCertainty(services) {
     const query = rowOf(trace.output, step);
     const source = typedText(model);
     const block = crossBlock(model).id;
-    const [key = null] = passedOver[0] ?? [];
     const places = [
       { id: "decoding", name: t("Candidates"), about: t("what else it could have written, and how probable that was"), link: { view: "decoding", block, query, key: null } },
       { id: "alignment", name: t("Sources"), about: t("at which words it looked while writing"), link: { view: "alignment", block, query: null, key: null } },
     ].filter(({ id }) => figure.offer().includes(view(id)));
-    const pieces = (trace.tokens[source] ?? []).filter(({ special }) => !special).length;
+    const tokens = trace.tokens[source] ?? [];
+    const rare = mostCut(tokens);
+    const rareWord = rare && el("span", { lang: languages(trace.direction)[0] }, spelled(tokens, rare).trim());
     return [
       ...places.map(({ name, about, link }) => el("li", {}, el("button", { type: "button", className: "button quiet", onclick: () => store.go(link, "chosen") }, el("b", {}, name), " ", about))),
-      el("li", {}, el("button", { type: "button", className: "button quiet", onclick: () => showTokens(key) }, el("b", {}, t("Unknown words")), " ", t("a word in many pieces was rare in training; here {count} pieces", { count: pieces }))),
+      ...(rare && rareWord
+        ? [el("li", {}, el("button", { type: "button", className: "button quiet", onclick: () => showTokens(rare[0]) }, el("b", {}, t("Unknown words")), " ", phrase(t("a word in many pieces was rare in training: {word}, {count} pieces"), { word: rareWord, count: rare.length })))]
+        : []),
     ];
   }
 
-  /** @param {number | null} key */
-  function showTokens(key) {
+  /** @param {number} index */
+  function showTokens(index) {
     const open = find("#band-open");
     if (open.checkVisibility() && open.getAttribute("aria-expanded") === "false") open.click();
     const chips = find("#source-tokens").querySelectorAll("button");
-    (chips[key ?? 1] ?? chips[0])?.focus();
+    chips[index]?.focus();
   }
 
   store.subscribe((page) => [doubtsOf(page), page.model, page.trace?.id], show);

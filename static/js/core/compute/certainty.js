@@ -73,6 +73,12 @@ export function wordCuts(tokens) {
   return { words: groups.length, pieces, share: places ? (pieces - groups.length) / places : 0 };
 }
 
+/** The tokens of the word that is cut into most pieces: probably the rarest. @param {TokenReply[]} tokens @returns {number[] | null}  null: none is cut */
+export function mostCut(tokens) {
+  const [first = []] = wordsOf(tokens).sort((a, b) => b.length - a.length);
+  return first.length > 1 ? first : null;
+}
+
 /**
  * A Chinese character has a meaning of its own only sometimes: neighbours that are passed over are one word, which
  * counts from two characters on that are not usual.
