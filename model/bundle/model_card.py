@@ -174,6 +174,14 @@ def _untranslated(measured: Mapping[str, Any]) -> list[str]:
         markdown_table(
             ["set", "direction", "number", *marks], [*rows, ["all", "", *_marked(words)]]
         ),
+        *(
+            [
+                f"Of what people type first, {gate['right_named']} of {gate['right']} correct "
+                "translations name a word."
+            ]
+            if (gate := found.get("gate"))
+            else []
+        ),
         "The same at other weights:",
         markdown_table(
             ["weight", *marks[1:]],

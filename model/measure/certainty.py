@@ -268,7 +268,7 @@ def write_certainty(
     elif "text" not in measured:
         raise ValueError(f"{path}: no figures of these weights; measure the part {WORDS!r} too")
     if SOURCE in parts:
-        measured |= measure_untranslated(adapter, dev, limit)
+        measured |= measure_untranslated(adapter, dev, limit, gate)
     if NONSENSE in parts:
         measured |= measure_nonsense(adapter, dev, limit, measured["text"])
     text = json.dumps(measured, indent=1, ensure_ascii=False)

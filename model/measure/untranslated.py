@@ -25,6 +25,7 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import READS, Aligner
 from model.measure.marks import marked
+from model.measure.scores import Gated, read_gate
 from model.measure.word_alignment import (
     AlignedPair,
     Link,
@@ -237,8 +238,23 @@ def named(parts: Sequence[Sequence[Read]], limit: float) -> list[dict[str, float
     return [*rows, marked(all_values, all_wrong, 0)]
 
 
+def named_on_gate(
+    adapter: EncoderDecoder, gate: Sequence[Gated], aligner: Aligner, usual: list[str], limit: float
+) -> dict[str, int]:
+    """Return how many right translations of the gate there are, and how many name a word."""
+    right = named_right = 0
+    for direction in sorted({gated.direction for gated in gate}):
+        mine = [gated for gated in gate if gated.direction == direction]
+        runs = traces(adapter, [gated.text for gated in mine], direction, (place_of(aligner),))
+        for gated, trace in zip(mine, runs, strict=True):
+            if trace and gated.passes(trace.output.text):
+                right += 1
+                named_right += any(passed_over(attended(trace, aligner), usual, limit))
+    return {"right": right, "right_named": named_right}
+
+
 def measure_untranslated(
-    adapter: EncoderDecoder, dev: Mapping[str, Path], limit: int
+    adapter: EncoderDecoder, dev: Mapping[str, Path], limit: int, gate: Path | None = None
 ) -> dict[str, Any]:
     """Measure the words that are passed over, on the first sentences of each set and direction.
 
@@ -263,9 +279,15 @@ def measure_untranslated(
     ]
     source = max(reached, default=None)
     *sets, words = named(parts, source or 0)
+    usual = usual_words((s for part in parts for s in part), source or 0)
+    on_gate = (
+        {"gate": named_on_gate(adapter, read_gate(gate), aligner, usual, source or 0)}
+        if gate
+        else {}
+    )
     return {
         "source": source,
-        "passed_over": usual_words((s for part in parts for s in part), source or 0),
+        "passed_over": usual,
         "aligner": {"layer": aligner.layer, "head": aligner.head, "rows": aligner.rows},
         "untranslated": {
             "sentences": sum(map(len, parts)),
@@ -275,5 +297,6 @@ def measure_untranslated(
                 {"set": name, "direction": direction} | row
                 for (name, direction), row in zip(read, sets, strict=True)
             ],
-        },
+        }
+        | on_gate,
     }
