@@ -43,6 +43,7 @@ ENTRIES = (
     "learn.js",
     "collection.js",
     "collections.js",
+    "shelf.js",
     "assignment.js",
     "assignments.js",
     "results.js",

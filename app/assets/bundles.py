@@ -196,6 +196,11 @@ PAGES = {
         [*NARROW, "room/teach", "access"],
         views=[],
     ),
+    "shelf": Page(
+        [*FRAME, "learn/learn", "collection/collection"],
+        [*NARROW, "collection/shelf", "access"],
+        views=[],
+    ),
     "results": Page([*FRAME, "learn/learn"], [*NARROW, "room/results", "access"], views=[]),
     "study": Page(
         [*FRAME, "learn/learn", *LINK],

@@ -70,8 +70,8 @@ async def assignment(
 ) -> AssignmentReply:
     """Return the questions, without the model's answers.
 
-    A number that a question states (`value`) is included for the assignment's key and, once it is
-    revealed, for a student's token.
+    What a question states of its answer (`value`, `right`, the notes of options) is included for
+    the assignment's key and, once it is revealed, for a student's token.
     """
     response.headers["Vary"] = "Authorization"
     if credentials:

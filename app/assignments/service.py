@@ -19,11 +19,16 @@ from app.assignments.schemas import (
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
+from app.figures.links import check_stated
 from app.http.background import off_loop
 from app.http.csv_file import csv_of
+from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
+from app.rooms.answer_files import ORDERED
+from app.rooms.asking import fits_options, stated
+from app.rooms.room import unanswered
 from app.rooms.schemas import Truth
 from app.rooms.tally import MAX_BYTES, check, tally
 from app.settings import Settings
@@ -38,7 +43,13 @@ COLUMNS = ("question", "kind", "link", "member", "nickname", "sent", "answer")
 async def create(
     services: Services, request: Request, body: AssignmentRequest
 ) -> AssignmentCreated:
-    """Store an assignment. Raises ProblemError if too many are created, and StorageError."""
+    """Store an assignment. Raises ProblemError if too many are created, and StorageError.
+
+    Raises InputError for a question that states an answer that is none of its options.
+    """
+    for n, question in enumerate(body.questions):
+        with within(f"questions[{n}]"):
+            check_stated(question.entry, question.ask.model_dump(exclude_none=True))
     address = client_network(request)
     await services[CreationRate].count(address)
     document = body.model_dump(mode="json", exclude_none=True)
@@ -69,9 +80,9 @@ async def read(
 ) -> AssignmentReply:
     """Return an assignment without the model's answers.
 
-    The right number that a question states is shown if it is revealed to the owner of the token:
-    to the author all, to a student those of the questions that this student has answered or, at
-    the end, all. Raises ProblemError if there is none, and DamagedError.
+    What a question states of its answer is shown if it is revealed to the owner of the token: to
+    the author all, to a student those of the questions that this student has answered or, at the
+    end, all. Raises ProblemError if there is none, and DamagedError.
     """
     assignment = await find(services, assignment_id)
     questions = assignment.document["questions"]
@@ -150,7 +161,7 @@ async def _owned(services: Services, assignment_id: str, key: str) -> Assignment
 
 
 async def _revealed(services: Services, assignment: Assignment, token: str) -> Collection[int]:
-    """Return the questions whose right number may be shown to the owner of a token."""
+    """Return the questions whose stated answer may be shown to the owner of a token."""
     everything = range(len(assignment.document["questions"]))
     if (submission := await services[Assignments].own(assignment.id, token)) is None:
         refused = await services[Assignments].check_key(assignment.id, token)
@@ -161,12 +172,10 @@ async def _revealed(services: Services, assignment: Assignment, token: str) -> C
 
 
 def _hidden(question: dict[str, Any]) -> dict[str, Any]:
-    """Return a question without the number that it states; it is then about no page."""
+    """Return a question without what it states of its answer; a number is then about no page."""
     ask = question["ask"]
-    if "value" not in ask:
-        return question
-    visible = {name: value for name, value in ask.items() if name != "value"}
-    return {**question, "ask": {**visible, "link": ""}}
+    visible = unanswered(ask)
+    return {**question, "ask": {**visible, "link": ""} if "value" in ask else visible}
 
 
 def _check(assignment: Assignment, sent: SubmissionRequest) -> None:
@@ -178,7 +187,10 @@ def _check(assignment: Assignment, sent: SubmissionRequest) -> None:
         detail = "nickname is not asked for in this assignment"
         raise InputError("unknown-field", "nickname", detail)
     for n, (question, answer) in enumerate(zip(questions, sent.answers, strict=True)):
-        if answer is not None and not check(question["entry"], answer):
+        if answer is None:
+            continue
+        entry = question["entry"]
+        if not check(entry, answer) or not fits_options(question["ask"], entry, answer):
             detail = f"answers[{n}] does not fit a question of the kind {question['entry']}"
             raise InputError("wrong-type", f"answers[{n}]", detail)
 
@@ -194,8 +206,8 @@ def _sums(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> li
 
 def _rows(
     questions: Sequence[dict[str, Any]], sent: Sequence[Submission]
-) -> "list[tuple[list[object], str]]":
-    """Return a row per answer, with whether it is right: "yes", "no" or unknown."""
+) -> "list[tuple[list[object], str, str]]":
+    """Return a row per answer; whether it is right ("yes", "no" or unknown); and the question."""
     rows = []
     for n, question in enumerate(questions):
         about, truth = question["ask"], _truth(question)
@@ -214,24 +226,36 @@ def _rows(
                 submission.member,
                 name,
                 time,
-                " ".join(answer),
+                _answer_words(question, answer),
             ]
             right = tally(question["entry"], [answer], truth).right
-            rows.append((row, "" if right is None else "yes" if right else "no"))
+            verdict = "" if right is None else "yes" if right else "no"
+            rows.append((row, verdict, about.get("words", "")))
     return rows
 
 
 def _plain(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:
-    return csv_of(COLUMNS, (row for row, _ in _rows(questions, sent)))
+    return csv_of([*COLUMNS, "words"], ([*row, words] for row, _, words in _rows(questions, sent)))
 
 
 def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> str:
-    return csv_of([*COLUMNS, "right"], ([*row, right] for row, right in _rows(questions, sent)))
+    rows = ([*row, right, words] for row, right, words in _rows(questions, sent))
+    return csv_of([*COLUMNS, "right", "words"], rows)
+
+
+def _answer_words(question: dict[str, Any], answer: Sequence[str]) -> str:
+    """Return an answer as a person reads it: the texts of the options that were chosen."""
+    options = question["ask"].get("options")
+    if options is None or question["entry"] not in ("choice", "order"):
+        return " ".join(answer)
+    return ORDERED.join(options[int(name)]["text"] for name in answer)
 
 
 def _truth(question: dict[str, Any]) -> Truth | None:
     with undamaged("assignment"):
-        return Truth.model_validate(question["truth"]) if "truth" in question else None
+        if "truth" in question:
+            return Truth.model_validate(question["truth"])
+        return stated(question["ask"])
 
 
 def _cells(questions: Sequence[object], sent: Sequence[object]) -> int:

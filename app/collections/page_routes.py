@@ -23,6 +23,12 @@ async def collections_page(request: Request, services: Opened) -> HTMLResponse:
     return pages.mine(request, services)
 
 
+@router.get("/collections")
+async def shelf_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the shelf: collections that anyone can copy."""
+    return await pages.shelf_page(request, services)
+
+
 @router.get("/c/{id}")
 async def collection_page(
     request: Request, services: Opened, collection_id: CollectionId

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import base_url, render
-from app.collections import links
+from app.collections import links, shelf
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.collections.store import Collection
@@ -23,6 +23,7 @@ from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons import service as lessons
 from app.lessons.markdown import Figure, unlinked
+from app.settings import Settings
 from app.shares import service as sharing
 from model.errors import InputError
 
@@ -32,6 +33,17 @@ Item = tuple[Mapping[str, Any], HandoutContent | None]
 def mine(request: Request, services: Services) -> HTMLResponse:
     """Return the page that lists the collections whose keys this browser has."""
     return render(request, services, "collections.html")
+
+
+async def shelf_page(request: Request, services: Services) -> HTMLResponse:
+    """Return the page of collections that anyone can use."""
+    entries = await shelf.shelf(request, services)
+    variables = {
+        "ready": [entry for entry in entries if entry.items],
+        "listed": [entry for entry in entries if not entry.items],
+        "listing": services[Settings].list_collections,
+    }
+    return render(request, services, "shelf.html", more=variables)
 
 
 async def page(
@@ -48,6 +60,7 @@ async def page(
     lang = negotiate(request, languages())
     items = await collections.shown(services, request, collection, lang)
     variables = {"collection": collection, "items": items, **(room or {})}
+    variables |= {"listing": services[Settings].list_collections}
     return render(request, services, "collection.html", more=variables)
 
 

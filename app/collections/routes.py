@@ -5,18 +5,21 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.assets.languages import languages, negotiate
-from app.collections import links
+from app.collections import links, shelf
 from app.collections import service as collections
 from app.collections.schemas import (
     CollectionCreated,
     CollectionReply,
     CollectionRequest,
     LinkReply,
+    Listing,
+    ShelfReply,
 )
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
 from app.http.services import Opened
 from app.lab.schemas import MAX_LINK
+from app.settings import Settings
 from app.store.quota import CreationRate
 
 router = APIRouter(tags=["collections"])
@@ -128,6 +131,101 @@ async def delete_collection(
     """Delete the collection. The shares that it lists are not deleted."""
     await collections.delete(services, collection_id, edit_key)
     return Response(status_code=204)
+
+
+@router.post(
+    "/collections/{id}/copies",
+    status_code=201,
+    summary="Copy a collection",
+    responses=problems(
+        _403="The edit key does not match.",
+        _404="No such collection.",
+        _429="Too many in a short time; `Retry-After` says when to retry.",
+        **STORED,
+    )
+    | {200: {"model": CollectionCreated, "description": "This client has just made the same."}},
+)
+async def copy_collection(
+    request: Request,
+    response: Response,
+    services: Opened,
+    collection_id: CollectionId,
+    edit_key: Annotated[
+        str | None, Header(alias="Edit-Key", description="For a copy with private notes.")
+    ] = None,
+) -> CollectionCreated:
+    """Make a collection of one's own of another; it names its origin.
+
+    `id` may be the name of a collection on the shelf. The copy has what a reader can see; of a
+    collection on the shelf, its minutes and questions as well.
+    """
+    await services[CreationRate].count(client_network(request))
+    token = request.headers.get(CLIENT_HEADER, "")
+    created, new = await shelf.copy(services, request, collection_id, edit_key, token)
+    if not new:
+        response.status_code = 200
+    response.headers["Location"] = request.app.url_path_for("collection", id=created.id)
+    response.headers["Cache-Control"] = "no-store"
+    return created
+
+
+@router.put(
+    "/collections/{id}/listing",
+    status_code=204,
+    summary="List a collection",
+    response_class=Response,
+    responses=problems(
+        **JSON_BODY,
+        _403="The edit key does not match, or the collection may not be listed.",
+        _404="No such collection.",
+        _409="As many collections of the author are listed as can be.",
+        _422="A field is not valid, or the header `Edit-Key` is missing.",
+        _429="Too many in a short time; `Retry-After` says when to retry.",
+        **STORED,
+    ),
+)
+async def list_collection(
+    request: Request,
+    services: Opened,
+    collection_id: CollectionId,
+    body: Listing,
+    edit_key: EditKey,
+) -> Response:
+    """Put the collection on the shelf of this server, where anyone can copy it.
+
+    Its title, note, minutes and questions with their answers are then known to all; private notes
+    are not.
+    """
+    await services[CreationRate].count(client_network(request))
+    await shelf.list_it(services, collection_id, edit_key, body)
+    return Response(status_code=204)
+
+
+@router.delete(
+    "/collections/{id}/listing",
+    status_code=204,
+    summary="Take a collection off the shelf",
+    response_class=Response,
+    responses=problems(**MINE, _422="The header `Edit-Key` is missing.", **STORED),
+)
+async def unlist_collection(
+    services: Opened, collection_id: CollectionId, edit_key: EditKey
+) -> Response:
+    """Take the collection off the shelf. Copies stay with those who made them."""
+    await shelf.unlist(services, collection_id, edit_key)
+    return Response(status_code=204)
+
+
+@router.get("/shelf", summary="List collections to copy", responses=problems(**DATABASE))
+async def shelf_entries(request: Request, response: Response, services: Opened) -> ShelfReply:
+    """Return the collections that come with Headlight and those that are listed on this server.
+
+    Texts of those that come with Headlight are in the reader's language. Of the others, the hundred
+    that were changed last are returned.
+    """
+    response.headers["Vary"] = "Accept-Language, Cookie"
+    entries = await shelf.shelf(request, services)
+    return ShelfReply(collections=entries, listing=services[Settings].list_collections)
 
 
 @router.get(

@@ -1,7 +1,7 @@
 """Requests and replies about collections."""
 
 from operator import not_
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,6 +16,10 @@ MAX_QUESTIONS = 8  # of an item
 
 Title = Annotated[Text, Field(max_length=MAX_TITLE)]
 Note = Annotated[Text, Field(max_length=MAX_NOTE)]
+UNCHANGED = "Absent in a change: as it was of the item with this link; null or empty: none."
+PRIVATE = ("private", "minutes", "questions")  # fields of an item that only its owner gets
+
+Lang = Literal["en", "zh"]
 Minutes = Annotated[int, Field(ge=1, le=600)]
 
 
@@ -37,9 +41,13 @@ class CollectionItem(Strict):
     )
     title: Title = Field(default="", description="Absent: that of what the link shows.")
     note: Note = ""
-    private: Note = Field(default="", description="For its owner and speaker; sent to no reader.")
-    minutes: Minutes | None = None
-    questions: list[PreparedQuestion] = Field(default=[], max_length=MAX_QUESTIONS)
+    private: Note | None = Field(
+        default=None, description="For its owner and speaker; sent to no reader. " + UNCHANGED
+    )
+    minutes: Minutes | None = Field(default=None, description=UNCHANGED)
+    questions: Annotated[list[PreparedQuestion], Field(max_length=MAX_QUESTIONS)] | None = Field(
+        default=None, description=UNCHANGED
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -57,6 +65,11 @@ class CollectionItem(Strict):
         if self.share is not None:
             return f"/s/{self.share}"
         return f"/learn/{self.lesson}" + (f"#{FIGURE}{self.figure}" if self.figure else "")
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The private fields that are in the request; null and an empty text or list alike."""
+        return {name: getattr(self, name) for name in PRIVATE if name in self.model_fields_set}
 
 
 class CollectionRequest(Strict):
@@ -102,12 +115,22 @@ class KeptItem(BaseModel):
     )
 
 
+class Origin(BaseModel):
+    """What a collection was copied from; it may have changed or be gone since."""
+
+    title: str
+    link: str = Field(description="A path on this server.")
+
+
 class CollectionDocument(BaseModel):
     """What is stored of a collection."""
 
     title: str
     note: str
     items: list[KeptItem]
+    origin: Origin | None = Field(
+        default=None, exclude_if=not_, description="What it was copied from."
+    )
 
 
 class CollectionReply(CollectionDocument):
@@ -118,6 +141,52 @@ class CollectionReply(CollectionDocument):
     version: int = Field(description="1, then one more with each change.")
     created: str = Field(description="ISO 8601, UTC.")
     changed: str = Field(description="ISO 8601, UTC.")
+    listed: list[Lang] = Field(
+        default=[], exclude_if=not_, description="The languages for which it is on the shelf."
+    )
+
+
+class Listing(Strict):
+    """For whom a collection is on the shelf."""
+
+    languages: list[Lang] = Field(
+        min_length=1, max_length=2, description="The languages of its texts."
+    )
+
+
+class ShelfItem(BaseModel):
+    """An item of a collection that comes with Headlight."""
+
+    title: str
+    minutes: int
+    questions: list[str]
+
+
+class ShelfEntry(BaseModel):
+    """A collection that anyone can copy."""
+
+    id: str = Field(description="For `POST /api/collections/{id}/copies`.")
+    title: str
+    note: str
+    languages: list[Lang]
+    minutes: int = Field(description="Planned; 0: not known.")
+    figures: int
+    questions: int = Field(description="Prepared for the class.")
+    origin: Origin | None = Field(default=None, exclude_if=not_)
+    link: str = Field(description="Where it is shown: a path on this server.")
+    lesson: str = Field(
+        default="", exclude_if=not_, description="The title of the lesson that it comes with."
+    )
+    items: list[ShelfItem] = Field(
+        default=[], exclude_if=not_, description="Of one that comes with Headlight."
+    )
+
+
+class ShelfReply(BaseModel):
+    """All collections that anyone can copy: those of Headlight, then the newest."""
+
+    collections: list[ShelfEntry]
+    listing: bool = Field(description="Whether collections can be listed on this server.")
 
 
 class CollectionCreated(BaseModel):

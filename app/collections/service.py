@@ -1,6 +1,7 @@
 """Creates, changes, shows and deletes collections."""
 
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from markupsafe import Markup, escape
 from app.assets.templates import base_url
 from app.collections import links
 from app.collections.schemas import (
+    PRIVATE,
     CollectionCreated,
     CollectionDocument,
     CollectionReply,
@@ -19,7 +21,7 @@ from app.collections.schemas import (
     KeptItem,
     LinkReply,
 )
-from app.collections.store import Collection, Collections, Refusal
+from app.collections.store import WITHDRAWN, Collection, Collections, Refusal
 from app.figures.links import Target, check_stated, parse_link
 from app.http.field_errors import within
 from app.http.problems import ProblemError
@@ -27,6 +29,8 @@ from app.http.services import Services
 from app.lessons import service as lessons
 from app.settings import Settings
 from app.store.storage_errors import DamagedError, undamaged
+
+TRIES = 5  # of a change of any version while others change it
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,14 @@ async def create(
 
     Raises InputError for an item that leads nowhere, and StorageError.
     """
-    document = await _document(services, request, body, links_before=())
+    document = await _document(services, request, body, before={})
+    return await store(services, request, document, address, token)
+
+
+async def store(
+    services: Services, request: Request, document: dict[str, Any], address: str, token: str
+) -> tuple[CollectionCreated, bool]:
+    """Store a document; return the reply and whether it is new. Raises StorageError."""
     repeatable = orjson.dumps([address, token, document]).decode() if token else None
     collection, key, new = await services[Collections].add(document, address, repeatable)
     path = request.app.url_path_for("collection_page", id=collection.id)
@@ -75,7 +86,7 @@ async def find(services: Services, collection_id: str) -> Collection:
     """Return a collection. Raises a 404 ProblemError if there is none, and DamagedError."""
     collection = await services[Collections].find(collection_id)
     if collection is None:
-        _refuse("unknown")
+        refuse("unknown")
     with undamaged("collection"):
         CollectionDocument.model_validate(collection.document)
     return collection
@@ -94,20 +105,23 @@ async def change(
     Raises ProblemError for another version or key, and what `create` raises.
     """
     if refused := await services[Collections].check_key(collection_id, edit_key):
-        _refuse(refused)  # before its links are read
-    before = await find(services, collection_id)
-    links_before = [item["link"] for item in before.document["items"]]
-    document = await _document(services, request, body, links_before)
-    changed = await services[Collections].change(collection_id, document, edit_key, version)
+        refuse(refused)  # before its links are read
+    for _ in range(TRIES if version is None else 1):
+        before = await find(services, collection_id)
+        document = await _document(services, request, body, before.document)
+        replaced = before.version if version is None else version
+        changed = await services[Collections].change(collection_id, document, edit_key, replaced)
+        if changed != "changed":
+            break
     if isinstance(changed, str):
-        _refuse(changed)
+        refuse(changed)
     return changed
 
 
 async def delete(services: Services, collection_id: str, edit_key: str) -> None:
     """Delete a collection. Raises ProblemError if there is none, or for another key."""
     if refused := await services[Collections].delete(collection_id, edit_key):
-        _refuse(refused)
+        refuse(refused)
 
 
 async def owns(services: Services, collection_id: str, edit_key: str | None) -> bool:
@@ -115,7 +129,7 @@ async def owns(services: Services, collection_id: str, edit_key: str | None) -> 
     if edit_key is None:
         return False
     if refused := await services[Collections].check_key(collection_id, edit_key):
-        _refuse(refused)
+        refuse(refused)
     return True
 
 
@@ -135,6 +149,7 @@ def reply(
         version=collection.version,
         created=_moment(collection.created),
         changed=_moment(collection.changed),
+        listed=[] if collection.listing == WITHDRAWN else collection.listing.split(),
         **document,
     )
 
@@ -161,37 +176,48 @@ def version_of(header: str) -> int | None:
         return None
     tag = text.removeprefix("W/").strip('"')
     if not tag.isdecimal() or len(tag) > 9:
-        _refuse("changed")
+        refuse("changed")
     return int(tag)
 
 
 async def _document(
-    services: Services, request: Request, body: CollectionRequest, links_before: Sequence[str]
+    services: Services,
+    request: Request,
+    body: CollectionRequest,
+    before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what is stored. Links that a collection already has may lead nowhere by now."""
+    """Return what is stored instead of the document `before`.
+
+    Links that a collection already has may lead nowhere by now. A private field that an item does
+    not state stays as it was of the item with the same link; of several, in their order.
+    """
+    by_link: dict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
+    for item_before in before.get("items", ()):
+        by_link[item_before["link"]].append(item_before)
     items = []
     for n, item in enumerate(body.items):
         link = item.address
-        if link not in links_before:
+        if link not in by_link:
             with within(f"items[{n}]"):
                 link = (await links.fitting(services, request, link, "link")).link
+        if item.questions:
             with within(f"items[{n}].questions"):
                 for question in item.questions:
                     check_stated(question.entry, question.ask.model_dump(exclude_none=True))
+        same_link = by_link.get(link)
+        unchanged = same_link.popleft() if same_link else {}
+        private = {name: unchanged[name] for name in PRIVATE if name in unchanged} | item.stated
+        stated = {name: value for name, value in private.items() if value}
         items.append(
-            KeptItem(
-                link=link,
-                title=item.title,
-                note=item.note,
-                private=item.private,
-                minutes=item.minutes,
-                questions=item.questions,
-            ).model_dump(mode="json")
+            KeptItem(link=link, title=item.title, note=item.note, **stated).model_dump(mode="json")
         )
-    return {"title": body.title, "note": body.note, "items": items}
+    return {"title": body.title, "note": body.note, "items": items} | {
+        name: before[name] for name in ("origin",) if name in before
+    }
 
 
-def _refuse(why: Refusal) -> NoReturn:
+def refuse(why: Refusal) -> NoReturn:
+    """Raise the ProblemError of a refusal."""
     if why == "unknown":
         raise ProblemError(
             404, "unknown-collection", "there is no collection with this id", field="id"

@@ -6,10 +6,12 @@ database cannot be used now; those that read raise DamagedError for what is not 
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import not_
 from typing import Any, Literal
 
+from pydantic import Field
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     String,
     Table,
     delete,
+    func,
     insert,
     select,
     true,
@@ -48,6 +51,8 @@ from app.store.documents import (
 from app.store.store import Store, StoredKind, insert_row, metadata, since
 
 Refusal = Literal["unknown", "wrong key", "changed"]
+# Of the column `listing`: not listed, or the languages; or that the operator allows it no more.
+UNLISTED, WITHDRAWN = "", "withdrawn"
 FIRST = 1
 collections = Table(
     "collections",
@@ -62,7 +67,9 @@ collections = Table(
     Column("address", LargeBinary),  # keyed digest of the author's address
     Column("request", LargeBinary),  # keyed digest of the request and the client
     Column("seal", LargeBinary),  # SHA-256 of what a reader gets; older rows have none
+    Column("listing", String(16), nullable=False, server_default=UNLISTED),  # languages
     Index("ix_collections_changed", "changed"),
+    Index("ix_collections_listing", "listing", "changed"),
     Index("ix_collections_address", "address", "size"),
     Index("ix_collections_request", "request"),
 )
@@ -79,6 +86,10 @@ class Collection:
     changed: datetime
     version: int
     document: dict[str, Any]
+    listing: str = UNLISTED
+
+
+SEALED = ("id", "created", "changed", "version", "document")
 
 
 class Collections:
@@ -152,7 +163,7 @@ class Collections:
             if grows > 0:
                 await self.store.check_room(connection, row.address, grows, grows)
             created, now = in_utc(row.created), datetime.now(UTC)
-            changed = Collection(row.id, created, now, row.version + 1, document)
+            changed = Collection(row.id, created, now, row.version + 1, document, row.listing)
             new = vars(changed) | {"size": size, "seal": seal_of_collection(changed)}
             mine = collections.c.id == row.id
             await connection.execute(update(collections).where(mine).values(new))
@@ -166,6 +177,55 @@ class Collections:
             if row is not None and not refused:
                 await connection.execute(delete(collections).where(collections.c.id == row.id))
         return refused
+
+    async def listed(self, most: int) -> Sequence[tuple[str, int, str]]:
+        """Return the listed collections, those that were changed last first.
+
+        Of each its id, its version and its languages.
+        """
+        shown = collections.c.listing.not_in((UNLISTED, WITHDRAWN)) & self._lasts()
+        newest = collections.c.changed.desc(), collections.c.id
+        columns = collections.c.id, collections.c.version, collections.c.listing
+        query = select(*columns).where(shown).order_by(*newest)
+        async with self.database.reading("collection") as connection:
+            rows = await connection.execute(query.limit(most))
+            return [(row.id, row.version, row.listing) for row in rows]
+
+    async def list_it(
+        self, collection_id: str, edit_key: str, languages: str, most: int
+    ) -> Refusal | Literal["withdrawn", "full"] | None:
+        """List a collection for languages; return why not. An author can have `most` listed."""
+        async with self.database.writing() as connection:
+            row = await self._row(connection, collection_id)
+            if refused := _refused(row, edit_key):
+                return refused
+            assert row is not None
+            if row.listing == WITHDRAWN:
+                return "withdrawn"
+            theirs = collections.c.address == row.address
+            others = theirs & (collections.c.id != row.id) & (collections.c.listing != UNLISTED)
+            count = select(func.count()).select_from(collections).where(others)
+            if (await connection.scalar(count) or 0) >= most:
+                return "full"
+            await _list(connection, row.id, languages)
+        return None
+
+    async def unlist(self, collection_id: str, edit_key: str) -> Refusal | None:
+        """Take a collection off the list; return why not."""
+        async with self.database.writing() as connection:
+            row = await self._row(connection, collection_id)
+            refused = _refused(row, edit_key)
+            if row is not None and not refused and row.listing != WITHDRAWN:
+                await _list(connection, row.id, UNLISTED)
+        return refused
+
+    async def withdraw(self, collection_id: str) -> bool:
+        """Take a collection off the list for good; return whether there is one with this id."""
+        async with self.database.writing() as connection:
+            row = await self._row(connection, collection_id)
+            if row is not None:
+                await _list(connection, row.id, WITHDRAWN)
+        return row is not None
 
     async def _row(
         self, connection: AsyncConnection, collection_id: str, columns: Sequence[Any] = CONTROL
@@ -200,6 +260,11 @@ async def open_collections(services: Services) -> AsyncIterator[None]:
     yield
 
 
+async def _list(connection: AsyncConnection, row_id: str, listing: str) -> None:
+    mine = collections.c.id == row_id
+    await connection.execute(update(collections).where(mine).values(listing=listing))
+
+
 def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:
     if row is None:
         return "unknown"
@@ -208,13 +273,14 @@ def _refused(row: Row[Any] | None, edit_key: str) -> Refusal | None:
 
 def seal_of_collection(collection: Any) -> bytes:
     """Return the seal of a collection or its row."""
-    return sealed(*(getattr(collection, field.name) for field in fields(Collection)))
+    return sealed(*(getattr(collection, name) for name in SEALED))
 
 
 def read_collection(row: Row[Any]) -> Collection:
     """Return the collection in a row. Raises DamagedError."""
     check_seal("collection", row.seal, lambda: seal_of_collection(row))
-    return Collection(row.id, in_utc(row.created), in_utc(row.changed), row.version, row.document)
+    changed = in_utc(row.changed)
+    return Collection(row.id, in_utc(row.created), changed, row.version, row.document, row.listing)
 
 
 class ArchivedCollection(ArchivedRow):
@@ -225,6 +291,7 @@ class ArchivedCollection(ArchivedRow):
     version: int
     document: dict[str, Any]
     edit_key: str
+    listing: str = Field(default=UNLISTED, max_length=16, exclude_if=not_)
 
 
 async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:

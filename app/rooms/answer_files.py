@@ -104,7 +104,7 @@ def _by_member(entry: Any, given: Sequence[Given], truth: Truth | None) -> list[
         member[answer.vote] = answer.answer
         member[f"{answer.vote}_right"] = is_right(entry, answer.answer, truth)
         member["nickname"] = answer.nickname or member["nickname"]
-        member["at"] = answer.at
+        member["answered"] = answer.at
     blank = {f"{vote}{part}": None for vote in VOTES for part in ("", "_right")}
     return [MemberAnswer(**{**blank, **member}) for member in by_member.values()]
 
@@ -121,7 +121,7 @@ def _rows(question: QuestionRecord) -> list[list[object]]:
             RIGHT[answer.first_right],
             _answer_words(question, answer.second),
             RIGHT[answer.second_right],
-            datetime.fromtimestamp(answer.at, UTC).strftime("%Y-%m-%d %H:%M:%S"),
+            datetime.fromtimestamp(answer.answered, UTC).strftime("%Y-%m-%d %H:%M:%S"),
             question.ask.kind,
             question.ask.link,
         ]

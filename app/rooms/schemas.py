@@ -357,7 +357,7 @@ class MemberAnswer(BaseModel):
     first_right: bool | None = Field(description="null: nothing to compare with, or no answer.")
     second: list[str] | None
     second_right: bool | None
-    at: float = Field(description="Unix time in seconds of the last answer.")
+    answered: float = Field(description="Unix time in seconds of the last answer.")
 
 
 class QuestionRecord(BaseModel):

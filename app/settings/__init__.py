@@ -15,6 +15,7 @@ __all__ = ["DATA", "PUBLIC_DEFAULTS", "ROOT", "ZOO", "Settings"]
 
 # Defaults for a server on the internet, where clients are not trusted.
 PUBLIC_DEFAULTS = {
+    "list_collections": False,  # texts of strangers, which nobody has read
     "max_text_characters": 1_000,
     "max_long_characters": 20_000,
     "max_long_seconds": 60.0,

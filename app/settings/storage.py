@@ -46,6 +46,11 @@ class StorageSettings(Part):
         le=36_500,
         description="Days after which a share is deleted; by default, shares are kept permanently.",
     )
+    list_collections: bool = Field(
+        default=True,
+        description="Whether teachers can list collections on the shelf, where anyone can copy "
+        "them; 0: only those that come with Headlight are on it.",
+    )
     keep_assignments_days: float = Field(
         default=180.0,
         gt=0,

@@ -25,6 +25,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="ID",
         help="delete only this share, unless --days is given",
     )
+    withdraw = commands.add_parser(
+        "withdraw", help="take collections off the shelf, on which they cannot be put again"
+    )
+    withdraw.add_argument("collection", nargs="+", metavar="ID")
 
 
 def _days(text: str) -> float:

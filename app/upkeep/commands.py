@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
+from app.collections.store import Collections
 from app.settings import Settings
 from app.shares.store import SHARES, Shares
 from app.store.archive import Counted, read_archive, write_archive
@@ -57,6 +58,15 @@ async def _prune(options: Namespace, store: Store) -> int:
     return 1 if unknown else 0
 
 
+async def _withdraw(options: Namespace, store: Store) -> int:
+    collections = Collections(store)
+    unknown = [name for name in options.collection if not await collections.withdraw(name)]
+    print(f"Took {len(options.collection) - len(unknown)} collections off the shelf")
+    for name in unknown:
+        print(f"there is no collection {name}", file=sys.stderr)
+    return 1 if unknown else 0
+
+
 def _words(counted: Mapping[str, Counted]) -> str:
     """Return numbers of shares, and of whatever else was transferred."""
     words = [
@@ -65,4 +75,4 @@ def _words(counted: Mapping[str, Counted]) -> str:
     return " and ".join(words)
 
 
-_ACTIONS = {"export": _export, "import": _import, "prune": _prune}
+_ACTIONS = {"export": _export, "import": _import, "prune": _prune, "withdraw": _withdraw}

@@ -107,3 +107,16 @@ test("questions are those of a link, or of everything in a collection that still
   for (const link of ["/c/abc", "https://school.example/headlight/c/abc?lang=zh", " /c/abc#edit"]) assert.deepEqual(await questionsOf(api, link, "en"), both);
   await assert.rejects(questionsOf(api, "/s/gone", "en"));
 });
+
+test("what the owner of a collection asks is taken with its key, after what its links ask", async () => {
+  const written = { kind: "open", link: "", words: "Why?" };
+  const items = [{ link: "/s/gone", questions: [{ entry: "text", ask: written }] }, { link: "/learn/a" }];
+  const api = /** @type {any} */ ({
+    link: async (/** @type {string} */ link) => (link === "/s/gone" ? Promise.reject(new Error("gone")) : { title: link, questions: [{ kind: "looks", link: "source=a" }] }),
+    readCollection: async (/** @type {string} */ _, /** @type {string} */ key) => ({ title: "Mine", items: key === "key of abc" ? items : items.map(({ link }) => ({ link })) }),
+  });
+  const kinds = async () => (await questionsOf(api, "/c/abc", "en")).questions.map(({ kind }) => kind);
+  assert.deepEqual(await kinds(), ["looks"]);
+  stored.set("collections", JSON.stringify([one("abc")]));
+  assert.deepEqual(await kinds(), ["open", "looks"]);
+});

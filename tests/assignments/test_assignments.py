@@ -84,6 +84,54 @@ async def test_a_stated_number_is_read_by_the_author_and_by_students_once_it_is_
     assert [row["right"] for row in await table(client, one, one["key"])] == ["no"]
 
 
+OWN = {
+    "kind": "choice",
+    "link": "",
+    "words": "Where does it look?",
+    "options": [{"text": "at the", "note": "the nearest"}, {"text": "at cat"}],
+    "right": [1],
+}
+PARTS = [{"text": text} for text in ("softmax", "scores", "sum")]
+ORDER = {"kind": "order", "link": "", "words": "Order?", "options": PARTS, "right": [1, 0, 2]}
+
+
+async def test_what_is_right_of_an_authors_question_is_hidden_until_it_is_revealed(
+    client: httpx.AsyncClient,
+) -> None:
+    questions = [
+        {"entry": "choice", "ask": OWN},
+        {"entry": "order", "ask": ORDER},
+        {"entry": "text", "ask": {"kind": "open", "link": "", "words": "Why?"}},
+    ]
+    one = await made(client, questions=questions, reveal="each")
+    path = f"{PATH}/{one['id']}"
+    for headers in ({}, {"Authorization": f"Bearer {ANN}"}):
+        text = (await client.get(path, headers=headers)).text
+        assert "the nearest" not in text
+        assert "right" not in text
+    for wrong in ([["2"], None, None], [None, ["0", "1"], None], [["0", "1"], None, None]):
+        assert await sent(client, one, ANN, *wrong) == 422, wrong
+    assert await sent(client, one, ANN, ["0"], None, None) == 204
+    asked = (await client.get(path, headers={"Authorization": f"Bearer {ANN}"})).json()["questions"]
+    assert (asked[0]["ask"]["right"], asked[0]["ask"]["options"][0]["note"]) == ([1], "the nearest")
+    assert "right" not in asked[1]["ask"]
+    assert await sent(client, one, ANN, ["0"], ["1", "0", "2"], ["So."]) == 204
+    assert await sent(client, one, BEN, ["1"], ["0", "1", "2"], None) == 204
+    summary = (await client.get(f"{path}/answers", headers=owner(one))).json()
+    assert [result["right"] for result in summary["results"]] == [1, 1, None]
+    rows = await table(client, one, one["key"])
+    assert [(row["answer"], row["right"], row["words"]) for row in rows] == [
+        ("at the", "no", OWN["words"]),
+        ("at cat", "yes", OWN["words"]),
+        ("scores → softmax → sum", "yes", "Order?"),
+        ("softmax → scores → sum", "no", "Order?"),
+        ("So.", "", "Why?"),
+    ]
+    bad = [{"entry": "choice", "ask": {**OWN, "right": [2]}}]
+    refused = await client.post(PATH, json={**BODY, "questions": bad})
+    assert (refused.status_code, refused.json()["field"]) == (422, "questions[0].ask.right")
+
+
 async def test_answers_replace_those_of_the_same_student_and_are_summed_up(
     client: httpx.AsyncClient,
 ) -> None:

@@ -166,6 +166,53 @@ async def test_private_notes_and_questions_are_sent_to_nobody_without_the_key(
     assert changed["items"] == read.json()["items"]
 
 
+async def test_what_a_change_does_not_state_of_private_things_stays(
+    client: httpx.AsyncClient,
+) -> None:
+    other = {**PRIVATE, "private": "Of the second", "minutes": 3}
+    items = [{"link": SENTENCE, **PRIVATE}, {"link": SENTENCE, **other}, {"lesson": "masks"}]
+    one = await made(client, items=items)
+    path, key = f"{PATH}/{one['id']}", {"Edit-Key": one["edit_key"]}
+    before = (await client.get(path, headers=key)).json()["items"]
+    public = (await client.get(path)).json()["items"]
+    moved = [public[2], public[0] | {"note": "New."}, public[1], {"link": BY_HAND}]
+    body = {"title": "By a program", "items": moved}
+    changed = (await client.put(path, json=body, headers=owner(one, '"1"'))).json()["items"]
+    assert changed[1] == before[0] | {"note": "New."}
+    assert [changed[0], changed[2]] == [before[2], before[1]]
+    assert set(changed[3]) == {"link", "title", "note"}
+    absent = {"private": None, "minutes": None, "questions": []}
+    body["items"] = [public[0] | absent, public[1] | {"private": ""}]
+    changed = (await client.put(path, json=body, headers=owner(one))).json()["items"]
+    assert changed[0] == public[0]
+    kept = {name: value for name, value in before[1].items() if name != "private"}
+    assert changed[1] == kept
+    # An item that was removed is gone with what was private of it.
+    body["items"] = [public[2]]
+    await client.put(path, json=body, headers=owner(one))
+    body["items"] = public
+    changed = (await client.put(path, json=body, headers=owner(one))).json()["items"]
+    assert changed == public
+
+
+async def test_changes_of_any_version_lose_nothing_private_of_each_other(
+    client: httpx.AsyncClient,
+) -> None:
+    one = await made(client, items=[FIGURE])
+    path = f"{PATH}/{one['id']}"
+    item = {"link": "/learn/what-a-head-does#figure-1"}
+    bodies = [
+        {"title": "x", "items": [item | {"minutes": 5}]},
+        *[{"title": "y", "items": [item]}] * 3,
+    ]
+    replies = await asyncio.gather(
+        *(client.put(path, json=body, headers=owner(one)) for body in bodies)
+    )
+    assert [reply.status_code for reply in replies] == [200] * 4
+    read = await client.get(path, headers={"Edit-Key": one["edit_key"]})
+    assert (read.json()["items"][0]["minutes"], read.json()["version"]) == (5, 5)
+
+
 async def test_a_prepared_question_that_cannot_be_asked_is_refused(
     client: httpx.AsyncClient,
 ) -> None:

@@ -18,6 +18,9 @@ function optionsOf({ options, translations }) {
   return (options ?? []).map(({ text }, i) => ({ id: String(i), label: translated[i] || text }));
 }
 
+/** Whether a teacher wrote all of it, so that no figure adds to its words. @param {Question} question */
+export const isOwn = ({ kind, link, share, words }) => kind in OWN_KINDS || (kind === "number" && !link && !share && Boolean(words));
+
 /** Whether the answer to a question can be right or wrong. @param {Question} question */
 export const isJudged = ({ kind, right }) => !(kind in OWN_KINDS) || (right?.length ?? 0) > 0;
 
@@ -29,7 +32,10 @@ const written = {
   fits: () => false,
   words: async ({ question, t }) => [wordsOf(question) || t("Question")],
   choices: async ({ question }) => optionsOf(question),
-  reveal: async ({ question }) => ({ right: (question.right ?? []).map(String), says: [] }),
+  async reveal({ question, stated }) {
+    const { right } = (await stated?.()) ?? question;
+    return { right: (right ?? []).map(String), says: [] };
+  },
 };
 
 /** @type {Record<string, Kind>} */

@@ -285,7 +285,7 @@ const singleNumber = {
   },
   async reveal(inquiry) {
     const { question, state, stated } = inquiry;
-    const value = question.value ?? (isStated(question) && (await stated?.()));
+    const value = question.value ?? (isStated(question) && (await stated?.())?.value);
     if (typeof value === "number") return { numbers: [value], says: [] };
     const row = await (question.page === "lab" ? labRow(inquiry) : weightsAt(inquiry));
     return { numbers: [row[question.column ?? state.key ?? 0]], says: [] };

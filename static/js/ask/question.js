@@ -31,8 +31,8 @@ import { OPTIONS } from "../views/index.js";
  * @property {import("../core/store/data-sources.js").Source} source
  * @property {(body: object) => Promise<import("../lab/steps.js").Answer>} compute  a step
  *   by hand, as POST /api/lab answers
- * @property {() => Promise<number>} [stated]  the right number of a question that states it, if the
- *   page gets it only when it is revealed
+ * @property {() => Promise<Question>} [stated]  the question with what it states of its answer, if the
+ *   page gets that only when it is revealed
  */
 /**
  * @typedef {object} Inquiry  what a kind of question works with

@@ -1,13 +1,14 @@
 /** A new assignment: questions are taken from links, and the model's answers to them are computed once. */
 
 import { KINDS, contextOf } from "../ask/question-kinds.js";
+import { wordsOf } from "../ask/own-questions.js";
 import { answerSources, ask } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { format } from "../core/store/link.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { COLLECTION_ADDRESS } from "../core/store/kept-collections.js";
+import { COLLECTION_ADDRESS, keyOf } from "../core/store/kept-collections.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { rememberAssignment } from "./kept-assignments.js";
@@ -16,7 +17,8 @@ import { rememberAssignment } from "./kept-assignments.js";
 /** @import { Question } from "../ask/question.js" */
 
 /**
- * The questions of a lesson, of a share that asks, or of everything in a collection.
+ * The questions of a lesson, of a share that asks, or of everything in a collection; with its edit
+ * key, also those that its owner wrote.
  * @param {Api} api
  * @param {string} link
  * @param {string} lang
@@ -25,9 +27,10 @@ import { rememberAssignment } from "./kept-assignments.js";
 export async function questionsOf(api, link, lang) {
   const [, id] = link.trim().match(COLLECTION_ADDRESS) ?? [];
   if (!id) return ofLink(api, link, lang);
-  const { title, items } = await api.readCollection(id);
+  const { title, items } = await api.readCollection(id, keyOf(id));
   const questionLists = await Promise.all(items.map((item) => ofLink(api, item.link, lang).catch(() => ({ questions: [] }))));
-  return { title, questions: questionLists.flatMap(({ questions }) => questions) };
+  const prepared = items.map(({ questions = [] }) => questions.map(({ ask: question }) => /** @type {Question} */ (question)));
+  return { title, questions: questionLists.flatMap(({ questions }, i) => [...questions, ...prepared[i]]) };
 }
 
 /** @param {Api} api @param {string} link @param {string} lang */
@@ -104,7 +107,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
   /** @param {Question} question */
   async function describe(question) {
     const askedQuestion = ask(page, answerSources(api, question.share), question);
-    const [context, words] = await Promise.all([contextOf(askedQuestion), question.words ? [question.words] : KINDS[question.kind].words(askedQuestion)]).catch(() => [[], [question.words ?? ""]]);
+    const [context, words] = await Promise.all([contextOf(askedQuestion), question.words ? [wordsOf(question)] : KINDS[question.kind].words(askedQuestion)]).catch(() => [[], [question.words ?? ""]]);
     descriptions.set(question, { context, words });
     draw();
   }

@@ -1,9 +1,9 @@
 /** One question of an assignment: what it is about, its words, and how it is answered. */
 
+import { isOwn, wordsOf } from "../ask/own-questions.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask, answerSources } from "../ask/question.js";
-import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
@@ -30,7 +30,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   const { t } = page;
   const { ask: about, entry } = assigned;
   const context = h("p", { className: "context" });
-  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, about.words ?? "");
+  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, wordsOf(about));
   const precise = h("p", { className: "precise" });
   const place = h("div", { className: "choosing" });
   const below = h("div", { className: "below" });
@@ -40,12 +40,10 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   let prediction = null;
   let [opened, closed] = [false, false];
 
-  /** The number that the question states, which the server tells once it is revealed. */
+  /** The question with what it states of its answer, which the server tells once it is revealed. */
   async function stated() {
     const { questions } = await api.readAssignment(id, token());
-    const { value } = questions[number - 1].ask;
-    if (typeof value !== "number") throw new Problem("garbled");
-    return value;
+    return Object.assign(about, questions[number - 1].ask);
   }
 
   /** Show how it is answered. */
@@ -62,7 +60,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
     const askedQuestion = ask(page, sources, about);
     void contextOf(askedQuestion).then((contextParts) => render(context, contextParts), () => {});
     // An author may say "this head", which is known only beside a figure.
-    if (about.words && about.page === "lab") return;
+    if (about.words && (about.page === "lab" || isOwn(about))) return;
     void KINDS[about.kind].words(askedQuestion).then((wording) => render(about.words ? precise : words, wording), () => {});
   }
 

@@ -11,6 +11,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 import { createItemList } from "./item-list.js";
+import { createListing } from "./listing.js";
 
 /** @import { Child } from "../lib/render.js" */
 /** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
@@ -36,6 +37,7 @@ import { createItemList } from "./item-list.js";
  * @property {(version?: number) => void} save  version: the one that is replaced; absent: the one
  *   that the changes were made from
  * @property {() => void} remove
+ * @property {() => void} present  what is saved
  * @property {(sure: boolean) => void} ask  before deleting
  */
 
@@ -47,10 +49,10 @@ const MOST_ITEMS = 50;
  * @param {Translate} t
  * @param {EditorState} state
  * @param {EditorActions} actions
- * @param {{rows: Child, adding: HTMLElement}} items
+ * @param {{rows: Child, adding: HTMLElement, listing: HTMLElement | null}} items  listing: null where nothing can be listed
  * @returns {Child[]}
  */
-function formOf(t, state, actions, { rows, adding }) {
+function formOf(t, state, actions, { rows, adding, listing }) {
   const { document, newer } = state;
   const typed = (/** @type {"title" | "note"} */ name) => (/** @type {Event} */ { target }) => actions.change({ [name]: /** @type {HTMLInputElement} */ (target).value });
   return [
@@ -62,6 +64,7 @@ function formOf(t, state, actions, { rows, adding }) {
     rows,
     document.items.length < MOST_ITEMS && adding,
     saving(t, state, actions),
+    listing,
     el("details", { key: "more", className: "more" }, el("summary", { className: "button quiet" }, t("Edit link, delete")), linkAndDeletion(t, state, actions)),
   ];
 }
@@ -75,6 +78,7 @@ function saving(t, { document, changed, newer, busy, message, problem, view }, a
     { key: "foot", className: "saving" },
     el("button", { key: "save", type: "button", className: "button strong", "aria-disabled": String(!savable), onclick: () => savable && actions.save() }, t("Save")),
     el("button", { key: "discard", type: "button", className: "button quiet", "aria-disabled": String(!discardable), onclick: () => discardable && actions.discard() }, t("Discard changes")),
+    document.items.length > 0 && !changed && el("button", { key: "present", type: "button", className: "button", onclick: actions.present }, t("Present")),
     el("a", { key: "view", className: "button", href: view }, t("As readers see it")),
     el("p", { key: "says", className: "says", role: "status" }, message || (changed ? t("Not saved yet; kept in this browser.") : "")),
     problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
@@ -147,11 +151,13 @@ function createLinkField({ page: { t }, api, lang }, add) {
  * @property {string} id
  * @property {string} url
  * @property {HTMLElement} root
+ * @property {() => void} present  what is saved, in a room
+ * @property {boolean} canList  whether the server lists collections
  * @property {HTMLElement} readersPage  the page for readers, hidden while editing
  */
 
 /** @param {Plan} plan */
-export function createEditor({ page, api, lang, id, url, root, readersPage }) {
+export function createEditor({ page, api, lang, id, url, root, readersPage, canList, present }) {
   const { t, announce } = page;
   /** As saved, when it was last read. @type {CollectionReply | null} */
   let base = null;
@@ -167,6 +173,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
     if (now) draw();
   });
   const list = createItemList({ page, api, lang }, (items, words) => change({ items }, words), draw);
+  const listing = canList ? createListing({ page, api, lang, id }) : null;
   const field = createLinkField({ page, api, lang }, (link) => {
     list.know(link);
     change({ items: [...document.items, { link: link.link, title: "", note: "" }] }, t("Added."));
@@ -185,6 +192,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
   /** @param {CollectionReply} collection */
   function begin(collection) {
     base = collection;
+    listing?.show(collection.listed);
     const unsaved = readDraft(id);
     document = documentFields(unsaved?.document ?? collection);
     from = unsaved?.version ?? collection.version;
@@ -256,7 +264,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
     if (root.hidden) return;
     if (!base) return render(root, problem && el("p", { className: "problem", role: "alert" }, wording(t, problem)));
     const state = { document, changed: !sameDocument(document, base), newer, busy, sure, message, problem, link: `${url}#edit=${keyOf(id)}`, view: `/c/${id}?lang=${lang}` };
-    render(root, formOf(t, state, actions, { rows: list.show(document.items), adding: field.element }));
+    render(root, formOf(t, state, actions, { rows: list.show(document.items), adding: field.element, listing: listing?.element ?? null }));
   }
 
   /** @type {EditorActions} */
@@ -265,6 +273,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage }) {
     discard,
     save: (version) => void save(version ?? from),
     remove: () => void remove(),
+    present,
     ask: (confirming) => ((sure = confirming), draw()),
   };
 

@@ -13,11 +13,12 @@ import { wording } from "../core/figure/problem-wording.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
 import { keyOf, remember } from "../core/store/kept-collections.js";
+import { createCollectionMaker } from "../collection/new-collection.js";
 import { createEditor } from "../collection/editor.js";
 import { bindCollectionRoom, bindItems, bindSlides } from "../collection/items.js";
 import { createLiveFigures } from "../learn/figures.js";
 
-const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "" } = find("#learn").dataset;
+const { lang = "en", plotly = "", catalog = "", glossary = "", collection = "", url = "", title = "", listing = "" } = find("#learn").dataset;
 const EDIT = "edit";
 /** A link that opens a room at once. */
 const PRESENT = "present";
@@ -32,11 +33,15 @@ async function start() {
   const items = bindItems({ page, api, source: served(api), lang }, figures);
   const key = keyOf(collection);
   const owned = key ? await api.readCollection(collection, key).then((document) => document.items, () => []) : [];
+  if (owned.some(({ questions = [] }) => questions.length)) find("#collection-assign").hidden = false;
   const slides = bindSlides(page, items, { title, owned });
   bindCollectionRoom({ page, api }, collection, items, slides, figures, owned);
   bindLink(page);
   bindHandout(page, api);
   bindEditing(page, api);
+  const make = createCollectionMaker(page, lang, find("#collection-problem"));
+  const copying = /** @type {HTMLButtonElement} */ (find("#collection-copy"));
+  copying.addEventListener("click", () => void make(() => api.copyCollection(collection, lang, keyOf(collection)), title, copying));
   if (readFragment(window) === PRESENT) {
     writeFragment(window, "");
     /** @type {HTMLElement | null} */ (document.querySelector("[data-present]"))?.click();
@@ -82,7 +87,13 @@ function bindHandout({ t }, api) {
  */
 function bindEditing(page, api) {
   const button = find("#collection-edit");
-  const editor = createEditor({ page, api, lang, id: collection, url, root: find("#editor"), readersPage: find("#shown") });
+  const editor = createEditor({ page, api, lang, id: collection, url, root: find("#editor"), readersPage: find("#shown"), canList: listing === "yes", present });
+
+  /** The page is loaded again, since what it shows may have been edited. */
+  function present() {
+    writeFragment(window, PRESENT);
+    window.location.reload();
+  }
 
   function open() {
     writeFragment(window, EDIT);

@@ -2,15 +2,14 @@
 
 import { studyKeys } from "../study/kept-studies.js";
 import { ownAssignments } from "../assignment/kept-assignments.js";
-import { wording } from "../core/figure/problem-wording.js";
+import { createCollectionMaker } from "../collection/new-collection.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { keptCollections, remember } from "../core/store/kept-collections.js";
+import { keptCollections } from "../core/store/kept-collections.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download, keep, keptDocument } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { whileBusy } from "../lib/timing.js";
 import { spelledCode } from "../room/bar.js";
 import { forgetRoom, ownRooms } from "../room/room-storage.js";
 import { OWNED, backup, ownedThings, restored } from "../teach/owned-keys.js";
@@ -30,18 +29,9 @@ async function start() {
 
 /** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
 function bindChoosing({ t }, api) {
-  const problem = find("#teach-problem");
-
+  const make = createCollectionMaker({ t }, lang, find("#teach-problem"));
   /** @param {import("../core/wire/page-requests.js").Document} document @param {HTMLButtonElement} button */
-  async function create(document, button) {
-    const reply = await whileBusy(() => api.createCollection(document).catch(failure), button);
-    const failed = reply instanceof Problem ? reply : null;
-    problem.hidden = !failed;
-    problem.textContent = failed ? wording(t, failed) : "";
-    if (reply instanceof Problem) return;
-    remember({ id: reply.id, title: document.title, key: reply.edit_key });
-    window.location.assign(`/c/${reply.id}?lang=${lang}#edit`);
-  }
+  const create = (document, button) => make(() => api.createCollection(document), document.title, button);
 
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]")))
     button.addEventListener("click", () => {

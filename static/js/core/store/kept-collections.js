@@ -61,8 +61,8 @@ export const sameDocument = (a, b) => JSON.stringify(documentFields(a)) === JSON
 /** What is sent and kept of a collection. @param {Document} document @returns {Document} */
 export const documentFields = ({ title, note, items }) => ({ title, note, items: items.map(itemFields) });
 
-/** What is sent and kept of an item; what is not set is absent. @param {import("../wire/schemas.d.ts").KeptItem} item */
-const itemFields = ({ link, title, note, private: privately, minutes, questions }) => ({ link, title, note, ...(privately ? { private: privately } : {}), ...(minutes ? { minutes } : {}), ...(questions?.length ? { questions } : {}) });
+/** What is sent and kept of an item; what is absent would stay as it was. @param {import("../wire/schemas.d.ts").KeptItem} item */
+const itemFields = ({ link, title, note, private: privately = "", minutes = null, questions = [] }) => ({ link, title, note, private: privately, minutes, questions });
 
 /** @template T @param {T[]} list @param {number} from @param {number} to @returns {T[]}  with one element at another place */
 export function moveItem(list, from, to) {

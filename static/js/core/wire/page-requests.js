@@ -268,6 +268,16 @@ export function collections({ ask, read, send }) {
       return json(await send(collectionPath(id), { title, note, items }, "application/json", undefined, { method: "PUT", headers }));
     },
 
+    /** @param {string} id  or the name of one on the shelf @param {string} lang @param {string} [key]  for a copy with what only the owner gets @returns {Promise<CollectionCreated>} */
+    copyCollection: async (id, lang, key) => json(await send(`${collectionPath(id)}/copies?lang=${lang}`, {}, JSON_TYPE, undefined, key ? { headers: { "Edit-Key": encodeURIComponent(key) } } : {})),
+
+    /** Put it on the shelf for languages; none: take it off. @param {string} id @param {import("./schemas.d.ts").Listing["languages"]} languages @param {string} key */
+    async listCollection(id, languages, key) {
+      const headers = { "Edit-Key": encodeURIComponent(key) };
+      if (languages.length) await send(`${collectionPath(id)}/listing`, { languages }, JSON_TYPE, undefined, { method: "PUT", headers });
+      else await ask(`${collectionPath(id)}/listing`, { method: "DELETE", headers });
+    },
+
     /** @param {string} id @param {string} key */
     async deleteCollection(id, key) {
       await ask(collectionPath(id), { method: "DELETE", headers: { "Edit-Key": encodeURIComponent(key) } });

@@ -396,20 +396,20 @@ export interface components {
       title?: string;
       /** @default */
       note?: string;
-      /**
-       * @description For its owner and speaker; sent to no reader.
-       * @default
-       */
-      private?: string;
+      /** @description For its owner and speaker; sent to no reader. Absent in a change: as it was of the item with this link; null or empty: none. */
+      private?: string | null;
+      /** @description Absent in a change: as it was of the item with this link; null or empty: none. */
       minutes?: number | null;
-      /** @default [] */
-      questions?: components["schemas"]["PreparedQuestion"][];
+      /** @description Absent in a change: as it was of the item with this link; null or empty: none. */
+      questions?: components["schemas"]["PreparedQuestion"][] | null;
     };
     /** @description A collection; its ETag names its version. */
     CollectionReply: {
       title: string;
       note: string;
       items: components["schemas"]["KeptItem"][];
+      /** @description What it was copied from. */
+      origin?: components["schemas"]["Origin"] | null;
       id: string;
       url: string;
       /** @description 1, then one more with each change. */
@@ -418,6 +418,11 @@ export interface components {
       created: string;
       /** @description ISO 8601, UTC. */
       changed: string;
+      /**
+       * @description The languages for which it is on the shelf.
+       * @default []
+       */
+      listed?: ("en" | "zh")[];
     };
     /** @description A title, a note to the reader, and what the collection shows, in order. */
     CollectionRequest: {
@@ -1112,6 +1117,11 @@ export interface components {
         [key: string]: [string, number][][];
       };
     };
+    /** @description For whom a collection is on the shelf. */
+    Listing: {
+      /** @description The languages of its texts. */
+      languages: ("en" | "zh")[];
+    };
     /** @description A token of the source to hide from all heads; `at` is `source`. */
     MaskToken: {
       /** Format: int32 */
@@ -1133,7 +1143,7 @@ export interface components {
       second: string[] | null;
       second_right: boolean | null;
       /** @description Unix time in seconds of the last answer. */
-      at: number;
+      answered: number;
     };
     /** @description A member, without its name; `id` is in no list of answers. */
     MemberReply: {
@@ -1610,6 +1620,12 @@ export interface components {
        * @default
        */
       note?: string;
+    };
+    /** @description What a collection was copied from; it may have changed or be gone since. */
+    Origin: {
+      title: string;
+      /** @description A path on this server. */
+      link: string;
     };
     /** @description Where a term of a score comes from. */
     OriginReply: {
@@ -2425,6 +2441,44 @@ export interface components {
       target?: string | null;
       [key: string]: unknown;
     };
+    /** @description A collection that anyone can copy. */
+    ShelfEntry: {
+      /** @description For `POST /api/collections/{id}/copies`. */
+      id: string;
+      title: string;
+      note: string;
+      languages: ("en" | "zh")[];
+      /** @description Planned; 0: not known. */
+      minutes: number;
+      figures: number;
+      /** @description Prepared for the class. */
+      questions: number;
+      origin?: components["schemas"]["Origin"] | null;
+      /** @description Where it is shown: a path on this server. */
+      link: string;
+      /**
+       * @description The title of the lesson that it comes with.
+       * @default
+       */
+      lesson?: string;
+      /**
+       * @description Of one that comes with Headlight.
+       * @default []
+       */
+      items?: components["schemas"]["ShelfItem"][];
+    };
+    /** @description An item of a collection that comes with Headlight. */
+    ShelfItem: {
+      title: string;
+      minutes: number;
+      questions: string[];
+    };
+    /** @description All collections that anyone can copy: those of Headlight, then the newest. */
+    ShelfReply: {
+      collections: components["schemas"]["ShelfEntry"][];
+      /** @description Whether collections can be listed on this server. */
+      listing: boolean;
+    };
     /** @description Positions in another order; `at` is `source.position`. */
     Shuffle: {
       /** @description A seed; the same seed gives the same order. */
@@ -3171,6 +3225,7 @@ export type LabTraceReply = components["schemas"]["LabTraceReply"];
 export type LearningReply = components["schemas"]["LearningReply"];
 export type LinkReply = components["schemas"]["LinkReply"];
 export type ListedModelReply = components["schemas"]["ListedModelReply"];
+export type Listing = components["schemas"]["Listing"];
 export type MaskToken = components["schemas"]["MaskToken"];
 export type MeanScore = components["schemas"]["MeanScore"];
 export type MemberAnswer = components["schemas"]["MemberAnswer"];
@@ -3190,6 +3245,7 @@ export type OneTextTileRequest = components["schemas"]["OneTextTileRequest"];
 export type OneTextTraceRequest = components["schemas"]["OneTextTraceRequest"];
 export type OpenQuestion = components["schemas"]["OpenQuestion"];
 export type Option = components["schemas"]["Option"];
+export type Origin = components["schemas"]["Origin"];
 export type OriginReply = components["schemas"]["OriginReply"];
 export type OtherRunReply = components["schemas"]["OtherRunReply"];
 export type OtherSentence = components["schemas"]["OtherSentence"];
@@ -3253,6 +3309,9 @@ export type ShareCreated = components["schemas"]["ShareCreated"];
 export type ShareReply = components["schemas"]["ShareReply"];
 export type ShareRequest = components["schemas"]["ShareRequest"];
 export type ShareState = components["schemas"]["ShareState"];
+export type ShelfEntry = components["schemas"]["ShelfEntry"];
+export type ShelfItem = components["schemas"]["ShelfItem"];
+export type ShelfReply = components["schemas"]["ShelfReply"];
 export type Shuffle = components["schemas"]["Shuffle"];
 export type SimilarReply = components["schemas"]["SimilarReply"];
 export type SnapshotReply = components["schemas"]["SnapshotReply"];
