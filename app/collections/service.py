@@ -21,7 +21,7 @@ from app.collections.schemas import (
     KeptItem,
     LinkReply,
 )
-from app.collections.store import WITHDRAWN, Collection, Collections, Refusal
+from app.collections.store import Collection, Collections, Refusal
 from app.figures.links import Target, check_stated, parse_link
 from app.http.field_errors import within
 from app.http.problems import ProblemError
@@ -149,7 +149,7 @@ def reply(
         version=collection.version,
         created=_moment(collection.created),
         changed=_moment(collection.changed),
-        listed=[] if collection.listing == WITHDRAWN else collection.listing.split(),
+        listed=collection.languages,
         **document,
     )
 

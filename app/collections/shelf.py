@@ -76,13 +76,13 @@ async def _listed(services: Services) -> list[ShelfEntry]:
 
 
 def _summary(collection: Collection) -> bytes:
-    named = collection.listing.split()
-    entry = _entry(collection.id, collection.document, named, f"/c/{collection.id}")
+    link = f"/c/{collection.id}"
+    entry = _entry(collection.id, collection.document, collection.languages, link)
     return entry.model_dump_json().encode()
 
 
 def _entry(
-    name: str, document: Mapping[str, Any], named_languages: list[str], link: str
+    name: str, document: Mapping[str, Any], named_languages: list[Any], link: str
 ) -> ShelfEntry:
     items = document["items"]
     return ShelfEntry(
@@ -156,7 +156,7 @@ async def copy(
 
 
 def _for_others(collection: Collection, services: Services) -> dict[str, Any]:
-    listed = bool(collection.listing) and services[Settings].list_collections
+    listed = bool(collection.languages) and services[Settings].list_collections
     names = ("link", "title", "note", *(("minutes", "questions") if listed else ()))
     items = [
         {name: item[name] for name in names if name in item}

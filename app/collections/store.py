@@ -88,6 +88,11 @@ class Collection:
     document: dict[str, Any]
     listing: str = UNLISTED
 
+    @property
+    def languages(self) -> list[Any]:
+        """The languages for which it is listed; none: it is not."""
+        return [] if self.listing == WITHDRAWN else self.listing.split()
+
 
 SEALED = ("id", "created", "changed", "version", "document")
 

@@ -1,5 +1,4 @@
-"""What an operator does with what is stored: export, import and prune it, and withdraw
-collections from the shelf.
+"""What an operator does with what is stored: export, import, prune and withdraw it.
 
 Stores nothing. Uses `collections` and `shares`.
 """

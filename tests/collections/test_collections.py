@@ -181,7 +181,7 @@ async def test_what_a_change_does_not_state_of_private_things_stays(
     assert changed[1] == before[0] | {"note": "New."}
     assert [changed[0], changed[2]] == [before[2], before[1]]
     assert set(changed[3]) == {"link", "title", "note"}
-    absent = {"private": None, "minutes": None, "questions": []}
+    absent: dict[str, Any] = {"private": None, "minutes": None, "questions": []}
     body["items"] = [public[0] | absent, public[1] | {"private": ""}]
     changed = (await client.put(path, json=body, headers=owner(one))).json()["items"]
     assert changed[0] == public[0]

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from app.collections.ready import ReadyCollection, ReadyQuestion, ready_collections
+from app.collections.ready import Answered, ReadyCollection, ReadyQuestion, ready_collections
 from app.collections.schemas import CollectionRequest
 from app.figures.links import Link, check_stated
 from app.figures.sentence_states import looking
@@ -74,10 +74,18 @@ def test_a_question_has_one_right_answer(lesson: str, question: ReadyQuestion) -
 
 
 @pytest.mark.parametrize(
-    "question", [param.values[1] for param in QUESTIONS if param.values[1].answered is not None]
+    ("question", "answered"),
+    [
+        pytest.param(question, question.answered, id=question.words.en[:40])
+        for _, collection in READY
+        for item in collection.items
+        for question in item.questions
+        if question.answered
+    ],
 )
-def test_a_model_gives_the_right_answer_by_a_margin(question: ReadyQuestion) -> None:
-    answered = question.answered
+def test_a_model_gives_the_right_answer_by_a_margin(
+    question: ReadyQuestion, answered: Answered
+) -> None:
     fields = {"step": answered.step, "row": str(answered.row), "column": str(answered.column)}
     link = Link.parse(answered.link)
     block = PredictBlock(1, answered.kind, link, "", "", answered.expects, fields)
