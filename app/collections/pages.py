@@ -93,14 +93,14 @@ async def handout(
     for item in await collections.shown(services, request, collection, lang):
         items += await _items(services, item, lang)
     content = {
-        **_told(collection),
+        **_title_and_note(collection),
         "url": str(collections.reply(services, request, collection).url),
     }
     file = await off_loop(collection_handout, content, items, lang, home, theme)
     return file, f"headlight-collection-{collection.id}.html"
 
 
-def _told(collection: Collection) -> dict[str, Any]:
+def _title_and_note(collection: Collection) -> dict[str, Any]:
     return {"title": collection.document["title"], "note": collection.document["note"]}
 
 
