@@ -1,4 +1,4 @@
-"""Fixtures for all tests: a running Headlight, a running PostgreSQL."""
+"""Fixtures for all tests: a running Headlight, a running PostgreSQL, the exported model."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,8 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
+from model.bundle.weights import CHECKPOINTS
 from tests.servers import AppServer, own_environment, running_app, running_postgres
 
 pytest_plugins = ["tests.serving.fixtures", "tests.browsing.fixtures"]
@@ -58,6 +60,19 @@ def server_cache(common: Path) -> Path:
     """A cache of files that every server would otherwise create itself."""
     folder = common / "server-cache"
     folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def exported(common: Path) -> Path:
+    """The shipped model as a page loads it, exported once for all processes: it takes minutes."""
+    pytest.importorskip("onnxscript")
+    from model.web.export import GRAPHS, export_for_web
+
+    folder = common / "web" / "en-zh"
+    with FileLock(common / "web.lock"):
+        if not (folder / GRAPHS).exists():
+            list(export_for_web(CHECKPOINTS / "en-zh", folder))
     return folder
 
 

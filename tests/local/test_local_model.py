@@ -13,14 +13,9 @@ import pytest
 from app.engine.wire import trace_reply
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
-from model.bundle.weights import CHECKPOINTS
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from tests.source_files import ROOT
-
-pytest.importorskip("onnxscript")
-
-from model.web.export import export_for_web
 
 Json = dict[str, Any]
 SENTENCES = [
@@ -43,13 +38,6 @@ SELECT += ["encoder.1.self.q", "decoder.1.self.mask", "decoder.candidates", "dec
 @pytest.fixture(scope="module")
 def served() -> EncoderDecoder:
     return load("en-zh", "cpu")
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("local") / "en-zh"
-    list(export_for_web(CHECKPOINTS / "en-zh", folder))
-    return folder
 
 
 def answers(folder: Path, requests: list[Json]) -> list[Json]:
