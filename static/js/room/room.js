@@ -80,7 +80,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
       const wasSeen = (last?.wall ?? "closed") !== "closed";
       last = state;
       problem = null;
-      if (state.paused && exploring) pause();
+      if (state.paused && exploring) setTimeout(pause, TYPED);
       if (!exploring && !state.over) follow(state);
       panel.show(state.over ? null : state.question);
       freeze(Boolean(state.paused) && !state.over);
@@ -110,6 +110,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   /** Show what the class sees; what was explored can be opened again later. */
   function pause() {
+    if (!last?.paused || !exploring) return;
     setExploredLink(code, presented.link());
     explore(false);
   }
@@ -128,7 +129,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
 
   /** @param {boolean} explores */
   function explore(explores) {
-    if (explores && last?.paused) return follow(last);
+    if (explores && last?.paused && !exploring) return follow(last);
     if (explores) work.moved();
     if (over || screen || exploring === explores) return;
     exploring = explores;
@@ -181,6 +182,8 @@ function setInert(root, bar, inert) {
   for (const child of root.children) if (child instanceof HTMLElement && child !== bar && !child.matches(".room-question, #announce")) child.inert = inert;
 }
 
+/** Milliseconds after which a page shows what was typed: until then it is not in its link. */
+const TYPED = 1_000;
 /** Milliseconds between two counts of a second screen. */
 const COUNT = 2_000;
 
