@@ -269,11 +269,9 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
 
   /** @type {EditorActions} */
   const actions = {
-    change,
-    discard,
+    change, discard, present,
     save: (version) => void save(version ?? from),
     remove: () => void remove(),
-    present,
     ask: (confirming) => ((sure = confirming), draw()),
   };
 
