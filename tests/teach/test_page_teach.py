@@ -35,7 +35,7 @@ def test_forty_five_minutes_are_prepared_and_presented_in_ten_clicks(
         expect(teacher.locator("#editor .row")).to_have_count(5)
         minutes = teacher.locator(".private-part > summary").all_text_contents()
         assert (
-            sum(int(text[1]) for line in minutes if (text := re.search(r"(\d+) min", line))) == 44
+            sum(int(text[1]) for line in minutes if (text := re.search(r"(\d+) min", line))) == 45
         )
         click(".saving >> text=Present")
         code = code_of(teacher)
