@@ -10,7 +10,7 @@ import { trio as numbers } from "../../core/compute/computed-tensors.js";
 import { attentions } from "./before-after.js";
 import { changeList, panels, pointing } from "../../core/figure/comparison.js";
 import { throttle } from "../../lib/timing.js";
-import { PACE, gesture } from "./change-controls.js";
+import { PACE, gesture } from "../../core/figure/change-controls.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 

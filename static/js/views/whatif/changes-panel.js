@@ -14,7 +14,7 @@ import { attention, axes, place, selfBlock } from "../../core/wire/attentions.js
 import { bcp47, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "./change-controls.js";
+import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "../../core/figure/change-controls.js";
 import { sublayerChanges, vectorChanges } from "./sublayer-changes.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */

@@ -15,7 +15,7 @@ import { Problem } from "../../core/wire/problem.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "./change-controls.js";
+import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "../../core/figure/change-controls.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */
 /** @import { Context } from "../../core/figure/types.js" */

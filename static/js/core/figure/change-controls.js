@@ -1,19 +1,19 @@
 /** Controls that change the model instead of the view. */
 
-import { token } from "../../core/draw/token.js";
-import { radios } from "../../core/figure/controls.js";
-import { plainStep } from "../../core/wire/tokens.js";
+import { token } from "../draw/token.js";
+import { radios } from "./controls.js";
+import { plainStep } from "../wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { throttle } from "../../lib/timing.js";
 
-/** @import { Context } from "../../core/figure/types.js" */
-/** @import { Step } from "../../core/wire/tokens.js" */
+/** @import { Context } from "../figure/types.js" */
+/** @import { Step } from "../wire/tokens.js" */
 
 /**
  * Radio buttons.
- * @param {import("../../core/figure/types.js").Context} context
+ * @param {import("../figure/types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
  * @param {(value: string) => Record<string, string>} values  given the chosen one
@@ -110,7 +110,7 @@ export function amount(label, range, scale, choose) {
 
 // Restrict a change to some rows: a checkbox and, once it is on, the tokens of these rows.
 
-/** @param {import("../../core/store/interventions.js").Change} change @param {number[] | null} rows */
+/** @param {import("../store/interventions.js").Change} change @param {number[] | null} rows */
 export function restricted({ rows: _, ...change }, rows) {
   return rows ? { ...change, rows } : change;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { gesture } from "../../static/js/views/whatif/change-controls.js";
+import { gesture } from "../../static/js/core/figure/change-controls.js";
 
 test("a gesture is one step of history, however far it goes", () => {
   const step = gesture();
