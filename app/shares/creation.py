@@ -45,6 +45,7 @@ from model.trace.tensor_names import present
 VIEWS = (
     "decoding",
     "heads",
+    "feed-forward",
     "attention",
     "lines",
     "worksheet",

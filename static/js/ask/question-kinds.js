@@ -12,6 +12,7 @@ import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { sum, times } from "../lib/vectors.js";
 import { OWN_KINDS } from "./own-questions.js";
+import { largestUnit } from "./unit-question.js";
 
 /** @import { Inquiry } from "./question.js" */
 /** @import { Described } from "../lib/render.js" */
@@ -358,7 +359,7 @@ function cosine(a, b) {
 }
 
 /** @type {Record<string, import("./question.js").Kind>} */
-export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber, nearest: nearestToken };
+export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next: nextToken, off: headOff, change: modelChanged, row: wholeRow, number: singleNumber, nearest: nearestToken, unit: largestUnit };
 
 /**
  * The kinds that can be asked about what a link shows, for a menu.

@@ -21,6 +21,6 @@ export const GROUPS = [
     views: [decoding, alignment, lines, attention],
   },
   { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the heads do"), views: [heads] },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads] },
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare] },
 ];

@@ -14,6 +14,6 @@ import { space } from "./space/view.js";
 export const GROUPS = [
   { id: "read", name: (t) => t("Read"), about: (t) => t("what each word looks at"), views: [alignment, lines, attention] },
   { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the heads do"), views: [flow] },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [flow] },
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare] },
 ];

@@ -1,6 +1,7 @@
 /** The index of the views. To add a view, write its folder and add a line here. */
 
 import { alignment } from "./alignment/view.js";
+import { feedForward } from "./feed-forward/view.js";
 import { flow } from "./flow/view.js";
 import { attention } from "./attention/view.js";
 import { compare } from "./compare/view.js";
@@ -37,6 +38,6 @@ export const GROUPS = [
     about: (t) => t("every number, step by step"),
     views: [worksheet, qkv, space, positions],
   },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the heads do"), views: [heads, flow, inside, training] },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow, inside, training] },
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
 ];

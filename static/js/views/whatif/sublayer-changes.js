@@ -5,6 +5,7 @@
 
 import { swapped } from "../../core/compute/token-diff.js";
 import { wording } from "../../core/figure/problem-wording.js";
+import { createUnitChanges } from "../../core/figure/unit-changes.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { editModel } from "../../core/store/edit-model.js";
@@ -15,14 +16,11 @@ import { Problem } from "../../core/wire/problem.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "../../core/figure/change-controls.js";
+import { FACTOR, FACTORS, PLAIN, amount, onOff, restricted, rowChoice } from "../../core/figure/change-controls.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
-
-/** Values that a unit can be set to with the slider. */
-const VALUES = { min: -10, max: 10, step: 0.5 };
 
 /** @param {Context} context */
 export function sublayerChanges(context) {
@@ -39,7 +37,7 @@ export function sublayerChanges(context) {
     else put(output({ scale: value }), origin);
   });
   const drop = onOff(t("residual connection dropped"), () => toggle(residual()));
-  const unit = unitChanges(context, () => select.value, () => rows.named());
+  const unit = createUnitChanges(context, { network: () => select.value, rows: () => rows.named() });
   const rows = rowChoice(context, (before, after) => {
     const old = [output("zero"), unit.change("zero")].flatMap((candidate) => currentChange(restricted(candidate, before)) ?? []);
     if (old.length) replace(old, (previous) => restricted(previous, after));
@@ -72,50 +70,6 @@ export function sublayerChanges(context) {
     unit.refresh(units, still);
   }
   return { element, refresh };
-}
-
-/**
- * Set one hidden unit of a feed-forward network.
- * @param {Context} context
- * @param {() => string} network  such as "encoder.0.ffn"
- * @param {() => {rows?: number[]}} rows
- */
-function unitChanges(context, network, rows) {
-  const { store, t } = context;
-  const { put, remove, currentChange } = editModel(context);
-  const number = h("input", { type: "number", min: "1", step: "1", value: "1", inputMode: "numeric", "aria-label": t("Hidden unit") });
-  const change = (/** @type {any} */ effect) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], ...rows(), do: effect });
-  const value = amount(t("Value of the unit"), VALUES, PLAIN, (to, origin) => put(change({ fill: to }), origin));
-  const state = oneOf(context, "unit", t("Its value"), () => ({ own: t("as computed"), zero: t("zero"), fill: t("set") }), (kind) => {
-    if (kind === "own") remove(change("zero"));
-    else put(change(kind === "zero" ? "zero" : { fill: 1 }));
-  });
-  number.addEventListener("change", () => {
-    if (!number.checkValidity() || number.value === "") number.value = "1";
-    show(false);
-  });
-  const element = h("div", { className: "of-unit" }, h("label", { className: "option" }, h("span", {}, t("Hidden unit")), number), state.element, value.element);
-
-  /** @param {boolean} still */
-  function show(still) {
-    const present = currentChange(change("zero"));
-    const set = present?.do?.fill;
-    state.show(!present ? "own" : set === undefined ? "zero" : "fill", still);
-    value.element.hidden = set === undefined;
-    value.show(Number(set ?? 0), still);
-  }
-  return {
-    element,
-    change,
-    /** @param {boolean} isNetwork  whether the sublayer is a network @param {boolean} still */
-    refresh(isNetwork, still) {
-      element.hidden = !isNetwork;
-      if (!isNetwork) return;
-      const hidden = store.get().model?.networks?.find((candidate) => candidate.place === network())?.hidden;
-      if (hidden) number.max = String(hidden);
-      show(still);
-    },
-  };
 }
 
 // Add a vector: what the model has at one place for a token of one sentence, minus what it has there
