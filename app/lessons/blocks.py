@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from app.figures.links import Link
 
 FIELD = re.compile(r"(?P<name>[a-z]+): (?P<value>.+)")
-KINDS = ("looks", "head", "next", "off", "change", "row", "number", "nearest")
+KINDS = ("looks", "head", "next", "off", "change", "row", "number", "nearest", "unit")
 
 
 @dataclass(frozen=True)

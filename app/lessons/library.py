@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from app.lessons.formulas import Symbol
 from app.lessons.markdown import Document, read
@@ -47,7 +48,7 @@ class Lesson:
     """A lesson, and its place in the course."""
 
     slug: str
-    number: int  # from 1, in the order of the course
+    number: int  # from 1, in the order of the course; 0: not one of its lessons
     minutes: int  # duration in class
     symbols: tuple[tuple[str, Symbol], ...] = ()  # of its formulas, beside the common ones
 
@@ -81,13 +82,24 @@ def _found(name: str, lang: str) -> tuple[str, str]:
 
 
 @cache
+def _contents() -> Mapping[str, Any]:
+    return tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def lessons() -> tuple[Lesson, ...]:
     """Return all lessons in order."""
-    contents = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
     return tuple(
         Lesson(entry["slug"], number, entry["minutes"], _symbols(entry.get("symbols", {})))
-        for number, entry in enumerate(contents["lesson"], start=1)
+        for number, entry in enumerate(_contents()["lesson"], start=1)
     )
+
+
+@cache
+def short_lesson() -> Lesson:
+    """Return the shorter way for one reader, which is not one of the lessons of the course."""
+    short = _contents()["short"]
+    return Lesson(short["slug"], 0, short["minutes"])
 
 
 @cache

@@ -1,6 +1,7 @@
 """Replies about lessons: their pages, and pictures of their figures."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from fastapi import Request
@@ -9,17 +10,28 @@ from markupsafe import Markup
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import render
+from app.engine.model_listing import Listing
 from app.figures import kinds
+from app.figures.links import Link
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons.inventory import inventory
-from app.lessons.library import Lesson, bringing, lessons, plan
+from app.lessons.library import Lesson, bringing, lessons, plan, short_lesson
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 
 
 def contents(request: Request, services: Services) -> HTMLResponse:
     """Return the table of contents in the reader's language."""
-    return render(request, services, "learn.html", more={"listed": listed(request)})
+    short = short_lesson()
+    document = short.document(negotiate(request, languages()))
+    variables = {"listed": listed(request), "short": {"lesson": short, "document": document}}
+    return render(request, services, "learn.html", more=variables)
+
+
+def lacks(services: Services, link: Link) -> str:
+    """Return the model that a link names and this server does not have, or ""."""
+    name = link.state.get("model") or ""
+    return name if link.page == "workspace" and name not in {"", *services[Listing]} else ""
 
 
 def listed(request: Request) -> list[dict[str, Any]]:
@@ -54,8 +66,7 @@ def page(
     lesson = find(slug)
     document = lesson.document(lang)
     all_lessons = lessons()
-    index = all_lessons.index(lesson)
-    near = {"previous": index - 1, "next": index + 1}
+    near = {"previous": lesson.number - 2, "next": lesson.number} if lesson.number else {"next": 0}
     beside: dict[str, Any] = {
         name: (all_lessons[n], all_lessons[n].document(lang).title)
         for name, n in near.items()
@@ -63,6 +74,7 @@ def page(
     }
     terms = [(term, *meaning(term, lang), bringing()[term]) for term in document.terms]
     variables = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
+    variables["lacks"] = partial(lacks, services)
     variables |= {"items": [] if room else inventory().moved_by(slug), **(room or {})}
     return render(request, services, "lesson.html", more=variables)
 
@@ -75,7 +87,7 @@ def plan_page(request: Request, services: Services) -> HTMLResponse:
 
 def find(slug: str) -> Lesson:
     """Return a lesson by its name. Raises a 404 ProblemError if there is none."""
-    for lesson in lessons():
+    for lesson in (*lessons(), short_lesson()):
         if lesson.slug == slug:
             return lesson
     raise ProblemError(404, "not-found", "there is no lesson with this name", field="lesson")

@@ -39,6 +39,9 @@ def answer(block: PredictBlock, models: Models) -> str:
         case "nearest":
             best = int(np.argmax(likenesses(block.link, models)))
             return trace.texts["source"][best].text.strip()
+        case "unit":
+            best = int(np.argmax(units(block.link, models)))
+            return trace.texts["source"][best].text.strip()
     text = _attention(state, models).key
     best = int(np.argmax(weights(block.link, models)[state.head or 0, row]))
     return trace.texts[text][best].text.strip()
@@ -66,6 +69,15 @@ def likenesses(link: Link, models: Models) -> NDArray[np.float64]:
     tokens = trace.texts["source"]
     other = [not token.special and token.id != tokens[row].id for token in tokens]
     return np.where(other, unit @ unit[row], -1)
+
+
+def units(link: Link, models: Models) -> NDArray[np.float64]:
+    """Return the hidden unit of a link at all words of the encoder; at other tokens −1."""
+    state = looking(link)
+    place = f"encoder.{state.layer}.ffn.hidden"
+    trace = _traced(models, state.model, running(state).request([place], []))
+    values = np.asarray(trace[place].value, dtype=float)[:, int(str(link.state["unit"]))]
+    return np.where([not token.special for token in trace.texts["source"]], values, -1)
 
 
 def written(link: Link, models: Models) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from model.bundle.measurements import load_learning
 from model.bundle.weights import CHECKPOINTS, CONFIG
 from tests.lessons.conftest import Models
 from tests.lessons.counting import multiplications
+from tests.lessons.units import DENIALS, NUMBERS, largest, sentences, unit_answering_to
 
 Facts = Mapping[str, str]
 
@@ -23,6 +24,7 @@ ANIMAL = "The animal did not cross the street because it was too tired."
 BUS = "He goes to school by bus every day."
 SISTER = "I like cats but my sister likes dogs."
 TEA = "My sister drinks tea on Monday, and I buy coffee."
+BRIDGE = "The old bridge is beautiful, but it is not safe."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
 UNSUPERVISED, SUPERVISED = 6, 1  # heads of the first cross-attention that look at the same words
 SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
@@ -128,6 +130,23 @@ def scores(models: Models) -> Facts:
     return {name.replace("-", "_"): right(name, 12) for name in names}
 
 
+def from_cat_to_black(models: Models) -> str:
+    """Return the weights of all heads of the encoder's last layer, as cells."""
+    trace = models(None).trace("She has a black cat.", select=["encoder.2.self.weights"])
+    words = [token.text.strip() for token in trace.texts["source"]]
+    weights = trace["encoder.2.self.weights"].value
+    return _cells(map(two, weights[:, words.index("cat"), words.index("black")].tolist()))
+
+
+def ten_minutes(models: Models) -> Facts:
+    place = off("decoder.0.cross", 6)
+    return {
+        "black_heads": from_cat_to_black(models),
+        "animal": translation(models, source=ANIMAL),
+        "without_place": translation(models, place, source=ANIMAL),
+    }
+
+
 def many_heads(models: Models) -> Facts:
     info = models(None).info
     without = {
@@ -138,9 +157,6 @@ def many_heads(models: Models) -> Facts:
     before, like_this = translation(models), without["encoder.2.self", 1]
     changed = [text for text in without.values() if text != before]
     heads = info.heads["encoder"]
-    cat = models(None).trace("She has a black cat.", select=["encoder.2.self.weights"])
-    words = [token.text.strip() for token in cat.texts["source"]]
-    row = cat["encoder.2.self.weights"].value[:, words.index("cat"), words.index("black")]
     animal, second, place = (
         translation(models, source=ANIMAL),
         models("en-zh-4-heads"),
@@ -148,7 +164,7 @@ def many_heads(models: Models) -> Facts:
     )
     assert second.trace(ANIMAL, select=[]).output.text == animal
     return {
-        "black_heads": _cells(map(two, row.tolist())),
+        "black_heads": from_cat_to_black(models),
         "features": str(info.d_model),
         "heads": str(heads),
         "channels": str(info.d_model // heads),
@@ -207,20 +223,60 @@ def encoder_decoder(models: Models) -> Facts:
     }
 
 
+KNOW = "I know."
+DENIED = "I do not know."
+UNITS = "encoder.2.ffn.hidden"
+STRONG = 15.0  # what a unit is set to
+
+
 def block(models: Models) -> Facts:
+    model = models(None)
     config = json.loads((CHECKPOINTS / "en-zh" / CONFIG).read_text(encoding="utf-8"))["config"]
     d, hidden = config["d_model"], config["d_ff"]
-    ranks = np.asarray(
-        models(None).trace(BOOK, select=["inside.lens.*"]).tensors["inside.lens.rank"].value
-    )
+    ranks = np.asarray(model.trace(BOOK, select=["inside.lens.*"]).tensors["inside.lens.rank"].value)
+    denial, number = (unit_answering_to(model, UNITS, words) for words in (DENIALS, NUMBERS))
+    unit = {"at": UNITS, "units": (denial.index,)}
+
+    def in_sentence(sentence: str) -> str:
+        token, value, other = largest(model, UNITS, denial.index, sentence)
+        return _cells((token, two(value), two(other)))
+
+    bridge = model.trace(BRIDGE, select=[UNITS])
+    at_bridge = np.asarray(bridge[UNITS].value)[:, denial.index]
     return {
         "features": str(d),
         "hidden": str(hidden),
         "network": f"{2 * d * hidden:,}",
         "attention": f"{4 * d * d:,}",
         "output": translation(models),
+        "without_attention": translation(models, Intervention("encoder.2.self.output", "zero")),
+        "without_residual": translation(models, Intervention("encoder.2.self.residual", "drop")),
+        "after_norm": translation(models, Intervention("encoder.2.ffn.norm", "scale", value=10.0)),
+        "not": str(denial.index),
+        "not_n": str(denial.index + 1),
+        "sentences": str(len(sentences())),
+        "tokens": str(denial.tokens),
+        "not_words": str(denial.words),
+        "not_active": str(denial.active),
+        "not_right": str(denial.right),
+        "number_n": str(number.index + 1),
+        "number_words": str(number.words),
+        "number_active": str(number.active),
+        "number_right": str(number.right),
+        "coat": in_sentence("This is not my coat."),
+        "party": in_sentence("Nobody came to the party."),
+        "water": in_sentence("Please give me a glass of water."),
+        "know": translation(models, source=KNOW),
+        "denied": translation(
+            models, Intervention(do="fill", value=STRONG, **unit), source=KNOW
+        ),
+        "kept": translation(models, Intervention(do="zero", **unit), source=DENIED),
+        "bridge_tokens": _cells(token.text.strip() for token in bridge.texts["source"]),
+        "bridge": _cells(map(two, at_bridge.tolist())),
         "rank": str(ranks[0, 10]),
-        "settled": str(1 + int(np.argmax(ranks[:, 10] == 1))),
+        "rank_before": str(ranks[0, 10] - 1),
+        "rank_2": str(ranks[1, 10]),
+        "vocabulary": f"{model.info.vocabulary:,}",
     }
 
 
@@ -347,4 +403,5 @@ FACTS: Mapping[str, Callable[[Models], Facts]] = {
     "speed-and-memory": speed_and_memory,
     "training": training,
     "explanation": explanation,
+    "ten-minutes": ten_minutes,
 }

@@ -7,12 +7,12 @@ question whose answer is not the one that its lesson expects. It exits with 1 if
 import sys
 from functools import cache
 
-from app.lessons.library import NUMBERS, lessons, numbers
+from app.lessons.library import NUMBERS, numbers
 from app.lessons.markdown import Predict
 from tests.lessons.answers import answer
 from tests.lessons.conftest import Models, opened
 from tests.lessons.facts import FACTS
-from tests.lessons.reading import LANGS
+from tests.lessons.reading import PAGES
 
 HEADER = "# What lessons quote from models. Written by `make lessons`; do not edit.\n"
 
@@ -29,15 +29,14 @@ def computed(models: Models) -> str:
 def surprises(models: Models) -> list[str]:
     """Return a line for each question whose answer is not the expected one."""
     found = []
-    for lesson in lessons():
-        for lang in LANGS:
-            for part in lesson.document(lang).parts:
-                if not isinstance(part, Predict) or not part.block.expects:
-                    continue
-                now, then = answer(part.block, models), part.block.expects
-                if now != then:
-                    place = f"{lesson.slug}/{lang}.md, question {part.block.number}"
-                    found.append(f"{place}: expects {then}, but the answer is {now}")
+    for lesson, lang in PAGES:
+        for part in lesson.document(lang).parts:
+            if not isinstance(part, Predict) or not part.block.expects:
+                continue
+            now, then = answer(part.block, models), part.block.expects
+            if now != then:
+                place = f"{lesson.slug}/{lang}.md, question {part.block.number}"
+                found.append(f"{place}: expects {then}, but the answer is {now}")
     return found
 
 

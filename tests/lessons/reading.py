@@ -3,11 +3,12 @@
 import re
 from html import unescape
 
-from app.lessons.library import PLACE, Lesson, lessons
+from app.lessons.library import PLACE, Lesson, lessons, short_lesson
 from app.lessons.markdown import Document, Figure, Predict, Text, read
 
 LANGS = ("en", "zh")
-PAGES = [(lesson, lang) for lesson in lessons() for lang in LANGS]
+ALL_LESSONS = (*lessons(), short_lesson())
+PAGES = [(lesson, lang) for lesson in ALL_LESSONS for lang in LANGS]
 NAMES = [f"{lesson.slug}-{lang}" for lesson, lang in PAGES]
 MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")

@@ -19,9 +19,9 @@ from model.lab.compute import compute
 from model.live_training.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
 from model.zoo.training import read_recipes
-from tests.lessons.answers import likenesses, seen, weights, written
+from tests.lessons.answers import likenesses, seen, units, weights, written
 from tests.lessons.conftest import Models
-from tests.lessons.reading import LANGS, NAMES, PAGES, html, prose
+from tests.lessons.reading import ALL_LESSONS, LANGS, NAMES, PAGES, html, prose
 
 # lab/formulas/formula.js
 FORMULAS = {"why", "encoding", "warm-up", "layer-costs", "cache", "one-weight"}
@@ -54,8 +54,8 @@ LINKS = [
 
 def test_every_folder_is_a_lesson_in_both_languages() -> None:
     folders = {path.name for path in LESSONS.iterdir() if path.is_dir()}
-    assert folders == {lesson.slug for lesson in lessons()}
-    for lesson in lessons():
+    assert folders == {lesson.slug for lesson in ALL_LESSONS}
+    for lesson in ALL_LESSONS:
         assert {path.name for path in (LESSONS / lesson.slug).iterdir()} == {
             f"{lang}.md" for lang in LANGS
         }
@@ -84,7 +84,7 @@ def test_a_lesson_has_what_a_lesson_has(lesson: Lesson, lang: str) -> None:
     assert bool(re.search("[\u4e00-\u9fff]{12}", prose(lesson, lang))) == (lang == "zh")
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_both_languages_have_the_same_figures_and_questions(lesson: Lesson) -> None:
     kinds = [[getattr(block, "kind", "figure") for block in blocks(lesson, lang)] for lang in LANGS]
     assert kinds[0] == kinds[1]
@@ -120,7 +120,7 @@ def test_every_link_leads_to_what_is_there(link: Link, models: Models) -> None:
         assert (getattr(state, name) or 0) < count, name
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_a_figure_by_hand_is_about_what_it_has(lesson: Lesson) -> None:
     found = [
         [one.fields["about"].split() for one in blocks(lesson, lang) if "about" in one.fields]
@@ -156,6 +156,8 @@ def test_every_question_has_one_answer(block: PredictBlock, models: Models) -> N
         chances = weights(block.link, models)[:, row, looking(block.link).key or 0]
     elif block.kind == "nearest":
         chances = likenesses(block.link, models)
+    elif block.kind == "unit":
+        chances = units(block.link, models)
     elif block.kind == "next":
         chances = seen(block.link, models).tensors["decoder.probabilities"].value[row]
     else:
@@ -203,7 +205,7 @@ def test_a_caption_is_true_where_the_figure_is_not_live(lesson: Lesson, lang: st
             assert not re.search(LIVE[lang], part.block.caption, re.IGNORECASE), part.block.caption
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_both_languages_try_the_same_figures(lesson: Lesson) -> None:
     tried = [
         [bool(block.live) for block in blocks(lesson, lang) if isinstance(block, FigureBlock)]
@@ -222,7 +224,7 @@ def test_every_kind_of_question_is_asked() -> None:
     assert set(kinds) == set(KINDS)
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_both_languages_expect_the_same(lesson: Lesson) -> None:
     english, chinese = (
         [(one.link, getattr(one, "expects", ""), one.fields) for one in blocks(lesson, lang)]

@@ -9,7 +9,7 @@ import pytest
 
 from app.lab.links import by_hand
 from app.lessons.blocks import FigureBlock
-from app.lessons.library import NUMBERS, PLACE, Lesson, fill, lessons
+from app.lessons.library import NUMBERS, PLACE, Lesson, fill
 from app.lessons.library import numbers as quotes
 from app.lessons.markdown import Figure
 from model.lab.compute import WIDTHS, compute, scaling
@@ -17,7 +17,7 @@ from model.lab.request import Steps
 from tests.lessons.conftest import Models
 from tests.lessons.facts import two
 from tests.lessons.make import computed, surprises
-from tests.lessons.reading import LANGS, NAMES, PAGES, numbers, prose
+from tests.lessons.reading import ALL_LESSONS, LANGS, NAMES, PAGES, numbers, prose
 
 Stated = Callable[[Lesson], Sequence[str]]
 
@@ -41,6 +41,14 @@ def query_key_value(lesson: Lesson) -> list[str]:
         two(weights[cat, the]),
         f"({output})",
     ]
+
+
+def ten_minutes(lesson: Lesson) -> list[str]:
+    steps = lab(lesson, 2)
+    the, cat, sits = range(3)
+    weights = steps["weights"][0]
+    assert weights[sits, the] == weights[sits, sits]
+    return [two(np.sqrt(3)), two(weights[sits, cat]), two(weights[sits, the])]
 
 
 def what_a_head_does(lesson: Lesson) -> list[str]:
@@ -90,7 +98,7 @@ def encoder_decoder(lesson: Lesson) -> list[str]:
 
 
 def block(lesson: Lesson) -> list[str]:
-    return [two(float(np.std([1, 2, 3]))), "10"]  # ten times the first row
+    return [two(float(np.std([1, 2, 3]))), "10", "15"]  # factors, and what a unit is set to
 
 
 def words(lesson: Lesson) -> list[str]:
@@ -164,10 +172,11 @@ STATED: Mapping[str, Stated] = {
     "order": order,
     "masks": masks,
     "query-key-value": query_key_value,
+    "ten-minutes": ten_minutes,
 }
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_what_a_lesson_states_is_so(lesson: Lesson) -> None:
     stated = STATED[lesson.slug](lesson)
     for lang in LANGS:
@@ -189,7 +198,7 @@ def test_every_question_has_the_answer_that_its_lesson_expects(models: Models) -
     assert surprises(models) == []
 
 
-@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
 def test_both_languages_quote_all_of_a_lesson(lesson: Lesson) -> None:
     quoted = [set(PLACE.findall(lesson.written(lang)[1])) for lang in LANGS]
     assert quoted[0] == quoted[1]
@@ -202,7 +211,7 @@ def test_a_place_without_a_value_is_refused() -> None:
 
 
 def test_every_value_is_quoted() -> None:
-    for lesson in lessons():
+    for lesson in ALL_LESSONS:
         places = set(PLACE.findall(lesson.written("en")[1]))
         others = {place for place in places if place.startswith("lesson-")}
         assert set(quotes().get(lesson.slug, {})) == places - others, lesson.slug

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from app.lessons.library import Lesson, lessons, plan
+from app.lessons.library import Lesson, lessons, plan, short_lesson
 from app.lessons.markdown import Figure, Predict, Text
-from tests.lessons.reading import LANGS
+from tests.lessons.reading import LANGS, prose
 
 SECTION = re.compile(r"<h2>(\d+) .*?</table>", re.DOTALL)
 ROW = re.compile(r"<tr>\s*<td>(\d+)</td>\s*<td>(.*?)</td>", re.DOTALL)
@@ -62,3 +62,24 @@ def test_a_lesson_can_be_given_in_its_minutes(lesson: Lesson) -> None:
 def test_the_first_note_says_how_the_minutes_are_spent(lesson: Lesson, lang: str) -> None:
     parts = PLANNED[lang].findall(lesson.document(lang).notes[0])
     assert sum(NUMBERS[lang].index(part) for part in parts) == lesson.minutes
+
+
+READ = {"en": (r"\w+", 200), "zh": ("[\u4e00-\u9fff]", 260)}  # words or characters in a minute
+TRYING, DECIDING = 1, 0.5  # minutes for a figure, and for a question
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_the_shorter_way_takes_ten_minutes(lang: str) -> None:
+    """Its text with the questions and their answers, without notes and references."""
+    lesson = short_lesson()
+    document = lesson.document(lang)
+    figures = [part for part in document.parts if isinstance(part, Figure)]
+    questions = [part for part in document.parts if isinstance(part, Predict)]
+    assert len(figures) == len(questions) == 4
+    notes = {note for part in (*figures, *questions, document) for note in part.notes}
+    text = re.split("In the paper|在论文中的位置", prose(lesson, lang))[0]
+    words = [line for line in text.splitlines() if line.strip() not in notes]
+    pattern, pace = READ[lang]
+    reading = len(re.findall(pattern, "\n".join(words))) / pace
+    assert lesson.minutes == 10
+    assert 9 <= reading + TRYING * len(figures) + DECIDING * len(questions) <= 11

@@ -91,6 +91,7 @@ export function bindTour(services) {
       el("h2", { id: "tour-title" }, title),
       el("p", {}, text),
       el("p", { className: done ? "task done" : "task" }, el("span", { "aria-hidden": "true" }, done ? "✓ " : "→ "), el("b", {}, task), done && " ", done && after),
+      last && el("p", {}, t("How does it work?"), " ", el("a", { href: `/learn/ten-minutes?lang=${document.documentElement.lang.slice(0, 2)}` }, t("Attention in ten minutes"))),
       el("div", { className: "turns" },
         el("button", { type: "button", className: "button quiet", onclick: () => go(null) }, t("Leave the tour")),
         el("button", { type: "button", className: "button", disabled: stop === 1, onclick: () => turn(-1) }, t("Back")),

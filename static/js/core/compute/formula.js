@@ -40,7 +40,7 @@ export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
  */
 export function formulaText(formula) {
   if (typeof formula === "number") return four(formula);
-  if (typeof formula === "string") return formula;
+  if (typeof formula === "string") return formula === "d_k" ? "dₖ" : formula;
   if (Array.isArray(formula)) return formula.map(formulaText).join(" ").replace(/\( | (?=[),])/g, (gap) => gap.trim());
   if ("plain" in formula) return formula.plain;
   if ("over" in formula) return `${bound(formula.over)} / ${bound(formula.under)}`;
