@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from math import exp, log
 from statistics import fmean
 from typing import Any
@@ -27,6 +28,7 @@ TEA = "My sister drinks tea on Monday, and I buy coffee."
 BRIDGE = "The old bridge is beautiful, but it is not safe."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
 UNSUPERVISED, SUPERVISED = 6, 1  # heads of the first cross-attention that look at the same words
+SATURATED = 3  # head of the cross-attention that was trained without warm-up
 SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
 
 
@@ -199,7 +201,17 @@ def order(models: Models) -> Facts:
 
 
 def masks(models: Models) -> Facts:
-    return {"full": right("induction", 12), "window": right("induction-window", 12)}
+    trace = models(None).trace(BOOK, select=["decoder.0.self.weights"])
+    tokens = [token.text.strip() for token in trace.texts["target"]]
+    looked_at = trace["decoder.0.self.weights"].value[2].argmax(-1)  # head 3
+    return {
+        "first": tokens[2],
+        "first_at": tokens[int(looked_at[2])],
+        "second": tokens[3],
+        "second_at": tokens[int(looked_at[3])],
+        "full": right("induction", 12),
+        "window": right("induction-window", 12),
+    }
 
 
 def encoder_decoder(models: Models) -> Facts:
@@ -233,13 +245,15 @@ def block(models: Models) -> Facts:
     model = models(None)
     config = json.loads((CHECKPOINTS / "en-zh" / CONFIG).read_text(encoding="utf-8"))["config"]
     d, hidden = config["d_model"], config["d_ff"]
-    ranks = np.asarray(model.trace(BOOK, select=["inside.lens.*"]).tensors["inside.lens.rank"].value)
+    ranks = np.asarray(
+        model.trace(BOOK, select=["inside.lens.*"]).tensors["inside.lens.rank"].value
+    )
     denial, number = (unit_answering_to(model, UNITS, words) for words in (DENIALS, NUMBERS))
-    unit = {"at": UNITS, "units": (denial.index,)}
+    change = partial(Intervention, UNITS, units=(denial.index,))
 
     def in_sentence(sentence: str) -> str:
         token, value, other = largest(model, UNITS, denial.index, sentence)
-        return _cells((token, two(value), two(other)))
+        return _cells((token if value else "–", two(value), two(other)))
 
     bridge = model.trace(BRIDGE, select=[UNITS])
     at_bridge = np.asarray(bridge[UNITS].value)[:, denial.index]
@@ -267,10 +281,8 @@ def block(models: Models) -> Facts:
         "party": in_sentence("Nobody came to the party."),
         "water": in_sentence("Please give me a glass of water."),
         "know": translation(models, source=KNOW),
-        "denied": translation(
-            models, Intervention(do="fill", value=STRONG, **unit), source=KNOW
-        ),
-        "kept": translation(models, Intervention(do="zero", **unit), source=DENIED),
+        "denied": translation(models, change(do="fill", value=STRONG), source=KNOW),
+        "kept": translation(models, change(do="zero"), source=DENIED),
         "bridge_tokens": _cells(token.text.strip() for token in bridge.texts["source"]),
         "bridge": _cells(map(two, at_bridge.tolist())),
         "rank": str(ranks[0, 10]),
@@ -294,6 +306,8 @@ def words(models: Models) -> Facts:
         model.trace(BUS, decode=decode).output for decode in (Decode(), Decode("beam", beam=4))
     )
     return {
+        "vocabulary": f"{model.info.vocabulary:,}",
+        "above": str(sum(share > 0.2 for share in sister.values())),
         "younger": two(sister["妹"]),
         "elder": two(sister["姐"]),
         "loss": two(-log(sister["妹"])),
@@ -331,6 +345,8 @@ def training(models: Models) -> Facts:
         models(name).trace("d a c b", select=CHANCES).tensors[CHANCES[0]].value[0][0]
         for name in ("zoo-sort", "zoo-sort-smoothed")
     )
+    place = "decoder.0.cross.weights"
+    without_warm_up = models("zoo-sort-no-warm-up").trace("d a c b", select=[place])[place].value
     learning = load_learning(CHECKPOINTS / "en-zh" / "learning.safetensors")
     example, weights = learning.examples[0], learning.of(0)
     final = example.texts[-1]
@@ -370,6 +386,7 @@ def training(models: Models) -> Facts:
         "sort_no_warm_up": right("sort-no-warm-up", 12),
         "sort_pre_norm": right("sort-pre-norm-no-warm-up", 12),
         "sort_smoothed": right("sort-smoothed", 12),
+        "tag_weight": two(float(without_warm_up[SATURATED, 0, 0])),
         "plain": two(float(plain)),
         "smoothed": f"{float(smoothed):.1f}",
     }

@@ -102,7 +102,7 @@ def block(lesson: Lesson) -> list[str]:
 
 
 def words(lesson: Lesson) -> list[str]:
-    return [two(-log(0.5)), "0.5", "0.6"]  # the last: the paper's length penalty
+    return [two(-log(0.5)), "0.5", "0.6", "0.2"]  # the second last: the paper's length penalty
 
 
 def decoder_costs(tokens: int, pairs: int, layers: int = 3, d: int = 256) -> int:

@@ -17,7 +17,10 @@ from model import Adapter
 ACTIVE = 1.0  # from which on a unit counts as active
 DENIALS = frozenset(("not", "never", "no", "nobody", "nothing", "none", "cannot", "without"))
 NUMBERS = frozenset(
-    "two three four five six seven eight nine ten twelve twenty thirty forty hundred".split()
+    (
+        *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"),
+        *("twenty", "thirty", "forty", "hundred"),
+    )
 )
 WRITTEN = """\
 I do not like this soup.

@@ -19,7 +19,7 @@ PLACE: dict[str, Any] = {
 GROUPS = {
     "read": ["decoding", "alignment", "lines", "attention"],
     "compute": ["worksheet", "qkv", "space", "positions"],
-    "explain": ["heads", "flow", "inside", "training"],
+    "explain": ["heads", "feed-forward", "flow", "inside", "training"],
     "experiment": ["compare", "whatif"],
 }
 VIEWS = [view for group in GROUPS.values() for view in group]
@@ -34,6 +34,7 @@ MARKS = {
     "space": "svg",
     "positions": ".chart",
     "heads": ".atlas",
+    "feed-forward": ".unit-values td",
     "flow": "svg",
     "inside": ".lens tbody td, .of-lens td",
     "training": ".chart-of-steps svg",
@@ -109,6 +110,7 @@ LIGHTS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("attention", {}, []),
     ("decoding", {"block": "cross"}, ["map-part outputs lit"]),
     ("positions", {}, ["map-part inputs lit"]),
+    ("feed-forward", {}, ["network lit"]),
     ("flow", {}, ["stack lit"]),
     ("flow", {"block": "cross"}, ["stack lit", "stack lit"]),
     ("inside", {"block": "cross"}, ["map-part outputs lit", "stack lit"]),

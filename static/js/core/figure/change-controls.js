@@ -73,7 +73,7 @@ export const PACE = 90;
  * A slider with a number field. One drag of the slider is one step of Back.
  * @param {string} label
  * @param {{min: number, max: number, step: number}} range
- * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) =>
+ * @param {{read: (position: number) => number, write: (value: number) => number, say: (value: number) =>
  *   string}} scale converts between slider positions and values
  * @param {(value: number, origin: "chosen" | "moved") => void} choose
  */

@@ -22,17 +22,17 @@ export function unitAt({ rows: tokens, cols: units, values }, unit) {
 }
 
 /**
- * The units whose value at a token exceeds their largest value at another one by most.
+ * The units whose value at a token exceeds their largest value at another token by most.
  * @param {Matrix} matrix  (token, unit)
  * @param {number} token
  * @param {number} count
- * @returns {{unit: number, value: number, other: number}[]}  the one that stands out most first
+ * @returns {{unit: number, value: number, elsewhere: number}[]}  the one that stands out most first
  */
 export function outstanding({ rows: tokens, cols: units, values }, token, count) {
   const entries = Array.from({ length: units }, (_, unit) => {
-    let other = -Infinity;
-    for (let row = 0; row < tokens; row++) if (row !== token) other = Math.max(other, values[row * units + unit]);
-    return { unit, value: values[token * units + unit], other: tokens > 1 ? other : 0 };
+    let elsewhere = -Infinity;
+    for (let row = 0; row < tokens; row++) if (row !== token) elsewhere = Math.max(elsewhere, values[row * units + unit]);
+    return { unit, value: values[token * units + unit], elsewhere: tokens > 1 ? elsewhere : 0 };
   });
-  return entries.sort((a, b) => b.value - b.other - (a.value - a.other)).slice(0, count);
+  return entries.sort((a, b) => b.value - b.elsewhere - (a.value - a.elsewhere)).slice(0, count);
 }

@@ -108,7 +108,7 @@ function mount(context, root) {
     const ofUnit = unitAt(values, unit);
     const largest = Math.max(...ofUnit, ...most.map(({ value }) => value), 1e-9);
     const bar = (/** @type {number} */ value) => el("td", { key: "bar" }, el("span", { className: "track" }, el("span", { className: "bar", style: { width: `${(100 * Math.max(0, value)) / largest}%` } })));
-    const number = (/** @type {number} */ value, key = "value") => el("td", { key, className: value ? "" : "nothing" }, two(value));
+    const number = (/** @type {number} */ value, key = "value") => el("td", { key, className: value ? "" : "faint" }, two(value));
     const button = (/** @type {number} */ index, /** @type {boolean} */ isSelected, /** @type {import("../../lib/render.js").Child} */ name) =>
       el("th", { key: "name", scope: "row" }, el("button", { type: "button", className: "button quiet", "data-index": String(index), "aria-pressed": String(isSelected) }, name));
     render(nameOfUnit, t("Unit {n} at each token", { n: unit + 1 }));
@@ -121,7 +121,7 @@ function mount(context, root) {
           button(entry.unit, entry.unit === unit, t("unit {n}", { n: entry.unit + 1 })),
           bar(entry.value),
           number(entry.value),
-          el("td", { key: "other", className: "nothing" }, two(entry.other)),
+          el("td", { key: "other", className: "faint" }, two(entry.elsewhere)),
         ]))),
     );
     changes.choose(unit);
