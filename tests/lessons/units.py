@@ -6,7 +6,6 @@ something and a third contain a number.
 
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +81,6 @@ class Unit:
     right: int  # of these, such words
 
 
-@cache
 def hidden_units(model: Adapter, place: str) -> tuple[list[str], NDArray[np.float64]]:
     """Return the tokens of all sentences, in small letters, and the units (token, unit) at each."""
     words: list[str] = []

@@ -23,7 +23,7 @@ import { el, render } from "../../lib/render.js";
 /** The number of units that are listed at a token. */
 const LISTED = 8;
 /** Larger than any network; the model sets the limit. */
-const MOST = 999_999;
+const MAX_UNIT = 999_999;
 
 /** @type {View} */
 export const feedForward = {
@@ -37,7 +37,7 @@ export const feedForward = {
     ),
   capabilities: ["worksheet"],
   frame: { rail: "layer", inspector: false, caption: false, legend: "none", tells: true },
-  options: { unit: integerOption(0, MOST) },
+  options: { unit: integerOption(0, MAX_UNIT) },
   needs: ({ model, link }) => hiddenOf({ model, link }).map(({ name }) => name),
   lights: ({ model, link }) => hiddenOf({ model, link }).map(({ stack, layer }) => ({ part: /** @type {const} */ ("network"), stack, layer })),
   mount,
