@@ -76,7 +76,8 @@ def test_the_shorter_way_takes_ten_minutes(lang: str) -> None:
     figures = [part for part in document.parts if isinstance(part, Figure)]
     questions = [part for part in document.parts if isinstance(part, Predict)]
     assert len(figures) == len(questions) == 4
-    notes = {*document.notes, *(note for part in (*figures, *questions) for note in part.notes)}
+    notes = {note for figure in figures for note in figure.notes}
+    notes |= {note for question in questions for note in question.notes} | {*document.notes}
     text = re.split("In the paper|在论文中的位置", prose(lesson, lang))[0]
     words = [line for line in text.splitlines() if line.strip() not in notes]
     pattern, pace = READ[lang]
