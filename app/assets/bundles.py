@@ -149,7 +149,7 @@ PAGES = {
     "site": Page(
         [
             *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
-            *("core/glossary", "workspace/place-bar"),
+            *("core/glossary", "workspace/place-bar", "opening/pairing", "opening/opening"),
         ],
         [*NARROW, "pages/site", "access"],
         instead=WITHOUT_HOST,

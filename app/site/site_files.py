@@ -5,6 +5,7 @@ site.js, site.css     linked from the files in `static/`, as the server does
 model-worker.js       the worker that runs the model, and the libraries that it imports
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
+opening-en.share, …   the run on which the page opens
 en-zh/                the exported model, and `model.json`, its description
 """
 
@@ -21,8 +22,10 @@ from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
 from app.assets.templates import environment, static_digest
 from app.settings import ROOT
+from app.site.frozen_opening import frozen_opening
 from app.traces.replies import ListedModelReply
 from model import load
+from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 
 MODULES = ROOT / "node_modules"
@@ -76,7 +79,7 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
         if not file.is_file():
             raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
     adapter = load(model)
-    files = [*_texts(adapter.info), *_copied()]
+    files = [*_texts(adapter), *_copied()]
     folder = into / adapter.info.id
     folder.mkdir(parents=True, exist_ok=True)
     exported = export_for_web(_bundle(model), folder)
@@ -95,8 +98,10 @@ def _bundle(model: str) -> Path:
     return shipped if shipped.is_dir() else Path(model)
 
 
-def _texts(info: Any) -> Iterator[tuple[str, bytes]]:
+def _texts(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
+    info = adapter.info
+    described = _described(info)
     pages = {lang: page_name(lang) for lang in languages()}
     for lang, name in pages.items():
         page = environment(lang, static_digest()).get_template("site.html")
@@ -107,17 +112,23 @@ def _texts(info: Any) -> Iterator[tuple[str, bytes]]:
             model=info,
             folder=f"{info.id}/",
             asset=lambda path: Path(path).name,
+            learn="",
         )
         yield name, rendered.encode()
+        yield f"opening-{lang}.share", frozen_opening(adapter, described, lang)
         if lang != SOURCE_LANGUAGE:
             yield f"messages-{lang}.json", _json(messages(lang))
     yield "site.css", bundles.stylesheet("site").encode()
     yield "site.js", bundles.script("site").encode()
     yield "model-worker.js", (WORKER + bundles.script("model-worker")).encode()
+    yield f"{info.id}/model.json", _json(described)
+
+
+def _described(info: Any) -> dict[str, Any]:
+    """Return the description of the model, with what a page can do by itself."""
     described = ListedModelReply.model_validate(info).model_dump(mode="json")
     able = [name for name in described["capabilities"] if name in CAPABILITIES]
-    model_json = {**described, "capabilities": able, "missing": {}, "card": ""}
-    yield f"{info.id}/model.json", _json(model_json)
+    return {**described, "capabilities": able, "missing": {}, "card": ""}
 
 
 def _copied() -> Iterator[tuple[str, bytes]]:

@@ -28,6 +28,9 @@ if not (ROOT / "node_modules/onnxruntime-web").is_dir():
 SENTENCE = "The cat sat on the mat, and it didn't stop."
 WHOLE = 25_000_000  # bytes of the folder
 LOADED = 60_000  # ms, on a busy machine
+RUNS_HERE = "The model runs in this page: what you type is sent nowhere."
+OPENING = "My mother bought a new book yesterday."
+WEIGHTS = "**/weights.safetensors"
 
 
 @pytest.fixture(scope="session")
@@ -69,10 +72,12 @@ class Opened:
             key: value if isinstance(value, str) else json.dumps(value)
             for key, value in link.items()
         }
-        self.page.goto(
-            f"{self.address}{file}?{urlencode(values)}" if values else self.address + file
-        )
+        self.page.goto(f"{self.address}{file}{'#' if values else ''}{urlencode(values)}")
         self.ready()
+
+    def has_model(self) -> None:
+        """Wait until the model runs."""
+        expect(self.page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
 
     def ready(self) -> None:
         self.page.wait_for_selector("html[data-status=ready]", state="attached", timeout=LOADED)
@@ -103,16 +108,93 @@ def test_a_typed_sentence_is_translated_and_drawn_in_the_page(
 ) -> None:
     opened.open()
     page = opened.page
-    expect(page.locator("#runs-here")).to_have_text(
-        "The model runs in this page: what you type is sent nowhere."
-    )
+    page.click("#door-type")
     page.fill("#source", SENTENCE)
     page.press("#source", "Enter")
     trace = served.trace(SENTENCE)
     expect(page.locator("#output")).to_have_text(trace.output.text, timeout=LOADED)
     expect(page.locator("#source-tokens .chip")).to_have_count(len(trace.texts["source"]))
-    assert "source=The+cat" in page.url, "the address bar is a link"
+    assert "#source=The+cat" in page.url, "the address bar is a link"
+    opened.has_model()
     opened.assert_quiet()
+
+
+def test_the_opening_is_drawn_before_the_model_has_come(
+    opened: Opened, served: EncoderDecoder
+) -> None:
+    page = opened.page
+    held: list[Any] = []
+    page.context.route(WEIGHTS, held.append)
+    opened.open()
+    expect(page.locator("#opening-says")).to_contain_text("Attention decides")
+    expect(page.locator("#opening svg path").first).to_be_attached()
+    assert page.locator("#opening .pairing").inner_text().replace("\n", "").startswith("Mymother")
+    expect(page.locator("#runs-here")).to_contain_text("being loaded")
+    page.click("#door-explore")
+    opened.ready()
+    trace = served.trace(OPENING)
+    shown = dict(part.split("=") for part in page.url.partition("#")[2].split("&"))
+    name = f"decoder.{shown['layer']}.cross.weights"
+    np.testing.assert_allclose(opened.weights(), trace[name][int(shown["head"])], atol=1e-6)
+    held[0].continue_()
+    page.fill("#source", SENTENCE)
+    page.press("#source", "Enter")
+    output = served.trace(SENTENCE).output.text
+    expect(page.locator("#output")).to_have_text(output, timeout=LOADED)
+    opened.assert_quiet()
+
+
+def assert_only_the_opening(opened: Opened, why: str) -> None:
+    page = opened.page
+    expect(page.locator("#runs-here")).to_contain_text(why, timeout=LOADED)
+    expect(page.locator("#runs-here")).to_contain_text("computed beforehand")
+    if page.locator("#door-explore").is_visible():
+        page.click("#door-explore")
+    opened.ready()
+    expect(page.locator("#source")).to_have_value(OPENING)
+    expect(page.locator("#source")).to_have_js_property("readOnly", True)
+    names = page.locator("#views label").all_inner_texts()
+    assert {"Alignment", "Lines", "Attention"} <= {*names} and "Q K V" not in names
+    for name in names:
+        page.locator("#views label", has_text=re.compile(f"^{re.escape(name)}$")).click()
+        opened.ready()
+        assert page.locator("#view canvas, #view svg").count(), f"{name} is empty"
+        expect(page.locator("#view .problem:visible")).to_have_count(0)
+
+
+def test_a_browser_that_cannot_run_the_model_has_the_opening(opened: Opened) -> None:
+    opened.page.add_init_script("WebAssembly.validate = () => false")
+    opened.open(source="I am tired.")
+    assert_only_the_opening(opened, "lacks WebAssembly SIMD")
+    assert not [url for url in opened.requested if "weights" in url]
+    opened.assert_quiet()
+
+
+def test_a_model_that_does_not_come_leaves_the_opening(opened: Opened) -> None:
+    opened.context.route(WEIGHTS, lambda route: route.fulfill(status=404))
+    opened.open()
+    assert_only_the_opening(opened, "weights.safetensors: 404")
+    expect(opened.page.locator("#runs-here button")).to_have_text("Try again")
+
+
+def test_a_link_opens_on_the_same_figure_and_is_not_sent(opened: Opened) -> None:
+    opened.open(source=SENTENCE, view="attention", block="cross", layer=2, head=3, query=1)
+    weights = opened.weights()
+    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened.page.click("#copy-link")
+    expect(opened.page.locator("#copy-link")).to_have_text("Copied.")
+    link = opened.page.evaluate("navigator.clipboard.readText()")
+    assert link == opened.page.url
+    again = Opened(opened.context, opened.address)
+    again.page.goto(link)
+    again.ready()
+    np.testing.assert_array_equal(again.weights(), weights)
+    assert again.page.url == link
+    assert not [url for url in opened.requested if "source=" in url]
+    opened.page.goto(f"{opened.address}?{link.partition('#')[2]}")  # the link of a server
+    opened.ready()
+    assert opened.page.url == link
+    again.assert_quiet()
 
 
 def test_the_heatmap_has_the_model_s_weights(opened: Opened, served: EncoderDecoder) -> None:
@@ -158,7 +240,7 @@ def test_in_chinese(opened: Opened) -> None:
     expect(opened.page.locator("#output")).to_have_text("I'm tired.")
     opened.page.click("#language")
     opened.ready()
-    assert opened.page.url.startswith(f"{opened.address}index.html?source=")
+    assert opened.page.url.startswith(f"{opened.address}index.html#source=")
     expect(opened.page.locator("#source")).to_have_value("我很累。")
 
 
@@ -174,6 +256,7 @@ def test_opens_without_a_network_the_second_time(browser: Browser, site: Path) -
     with static_host(site) as host:
         opened = Opened(context, f"{host}headlight/")
         opened.open()
+        opened.has_model()
         loaded = [url for url in opened.requested if url.endswith("weights.safetensors")]
         assert len(loaded) <= 2, "the page's request, and that of the service worker for it"
         opened.page.wait_for_timeout(1_000)  # the last file is being written

@@ -9,7 +9,7 @@ import { Problem } from "../core/wire/problem.js";
 /** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void}} Waiting */
 
 /**
- * @param {Worker} worker
+ * @param {Pick<Worker, "addEventListener" | "postMessage">} worker
  * @param {string} folder  the address of the exported model
  * @param {ModelInfo} description
  * @param {(loading: Loading | null) => void} onLoading  null: everything has come
@@ -51,6 +51,7 @@ export function createWorkerModel(worker, folder, description, onLoading) {
   opened.catch(() => onLoading(null));
   return {
     description,
+    opened,
 
     /** @param {object} request  as the API takes it @param {AbortSignal} [signal] @returns {Promise<Trace>} */
     async trace(request, signal) {

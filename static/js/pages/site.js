@@ -1,7 +1,11 @@
-/** The workspace without a server: the model runs in a worker of the page (docs/site.md). */
+/**
+ * The page without a server (docs/site.md): the opening from a run that came with it, and the
+ * workspace, whose model runs in a worker of the page.
+ */
 
 import { createApi } from "../core/wire/api.js";
 import { completed } from "../core/wire/model.js";
+import { Problem } from "../core/wire/problem.js";
 import { createPageServices, bindStage } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { translator } from "../lib/i18n.js";
@@ -20,64 +24,76 @@ import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";
 import { bindPickers } from "../workspace/head-pickers.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { bindSentence } from "../workspace/sentence-box.js";
-import { local } from "../core/store/data-sources.js";
 import { certaintyNeeds } from "../core/store/certainty.js";
 import { mergeStates } from "../core/store/link.js";
-import { bind, read, write } from "../core/store/address.js";
-import { createWorkerModel } from "../local/worker-model.js";
+import { isFixed, viewsInShare } from "../core/store/share-contents.js";
+import { IN_FRAGMENT, bind, read, write } from "../core/store/address.js";
+import { bindOpening } from "../opening/opening.js";
+import { openingNeeds } from "../opening/word-pairing.js";
+import { bindCopying } from "../local/copied-link.js";
+import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
+import { createSiteModel, fetchFromSite, hasSimd } from "../local/site-model.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
-import { OPTIONS } from "../views/index.js";
+import { OPTIONS, offered } from "../views/index.js";
 
 /** @import { Page } from "../core/store/store.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 
-/** The longest wait for the files to be kept, in milliseconds. */
-const PATIENCE = 3000;
-
-const { lang = "en", catalog = "", model: folder = "" } = find("#workspace").dataset;
+const { lang = "en", catalog = "", model: folder = "", run = "" } = find("#workspace").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
+  const api = createApi(fetchFromSite(run));
   const [messages, description] = await Promise.all([api.catalog(catalog), fetch(`${folder}model.json`).then((response) => response.json())]);
-  const onLoading = bindLoading(find("#runs-here"), translator(messages).t);
-  await keptFiles();
-  const model = createWorkerModel(new Worker("model-worker.js", { type: "module" }), folder, completed(description), onLoading);
-  const source = local(model);
-  const requested = read(window, OPTIONS);
+  const loading = bindLoading(find("#runs-here"), translator(messages).t);
+  const greeting = document.documentElement.dataset.opening === undefined ? {} : { opening: true };
+  const address = read(window, OPTIONS, IN_FRAGMENT);
+  const requested = { ...address, options: { ...address.options, ...greeting } };
   const initial = linkTo({ ...opening(lang), lang });
-  const store = storeOf(mergeStates(initial, requested, { lang }));
-  const free = requested.layer === undefined && requested.head === undefined;
-  const needs = (/** @type {Page} */ page) => [...surroundingNeeds.needs(page), ...certaintyNeeds(page.model)];
+  /** @type {(worker: Worker) => void} */
+  let begin = () => {};
+  const started = new Promise((/** @type {typeof begin} */ resolve) => (begin = resolve));
+  const model = createSiteModel(api, { folder, description: completed(description), initial, requested, started, onLoading: loading.show });
+  const able = hasSimd();
+  const source = able ? model.source : model.without;
+  const store = storeOf(mergeStates(initial, able ? requested : { options: requested.options }, { lang }), offer);
+  const free = able && !model.isOpening && requested.layer === undefined && requested.head === undefined;
   const asks = (/** @type {Page} */ page) => [...effectQuestions(page), ...surroundingNeeds.asks(page)];
-  const plan = { store, source, free, beside: { needs, asks }, status: notices() };
-  const services = createPageServices(plan, { ...api, trace: model.trace }, { messages });
+  const services = createPageServices({ store, source, offer, free, beside: { needs, asks }, status: notices() }, { ...api, trace: source.trace }, { messages });
 
-  bind(window, store, initial, OPTIONS);
-  for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary]) part(services);
+  bind(window, store, initial, OPTIONS, IN_FRAGMENT);
+  for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary, bindOpening, bindCopying]) part(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   bindLanguage(services);
   bindDisclosure(find("#examples-open"), find("#examples-panel"));
-  write(window, store.get().link, OPTIONS);
-  await services.figure.run();
+  write(window, store.get().link, OPTIONS, IN_FRAGMENT);
+  const first = services.figure.run();
+  if (!able) return withoutModel(new Problem("no-simd"));
+  model.opened.then(loading.done, withoutModel);
+  if (model.isOpening) await first;  // drawn before the weights take the network
+  await keptFiles();
+  begin(new Worker("model-worker.js", { type: "module" }));
+
+  /** What stays is the opening's run. @param {Problem} problem */
+  async function withoutModel(problem) {
+    const { share = null, link } = (await model.without.open?.(initial)) ?? {};
+    loading.fail(problem);
+    document.documentElement.toggleAttribute("data-without-model", true);
+    store.set({ share, live: false, ...(model.isOpening || !link ? {} : { link }) });
+  }
 }
 
-/**
- * Wait until what is loaded is also kept, so that nothing is loaded twice; not for long, since the
- * page does without.
- */
-async function keptFiles() {
-  const { serviceWorker } = navigator;
-  if (!serviceWorker) return;  // not over plain http
-  const controlled = new Promise((resolve) => serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
-  const isRegistered = await serviceWorker.register("offline.js").then(() => true, () => false);
-  if (isRegistered && !serviceWorker.controller) await Promise.race([controlled, new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
-}
+/** @param {Page} page */
+const offer = (page) => (isFixed(page) ? viewsInShare(page, offered(page)) : offered(page));
 
-/** The other language's page shows the same. @param {import("../workspace/main-figure.js").PageServices} services */
+/** @param {Page} page  Of the opening, only its own. */
+const needs = (page) => (page.link.options.opening ? openingNeeds(page.model) : [...surroundingNeeds.needs(page), ...certaintyNeeds(page.model)]);
+
+/** The other language's page shows the same. @param {PageServices} services */
 function bindLanguage({ store, format }) {
   const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
   const page = otherLanguage.getAttribute("href") ?? "";
-  const show = () => (otherLanguage.href = `${page}?${format({ ...store.get().link, lang: otherLanguage.hreflang })}`);
+  const show = () => (otherLanguage.href = `${page}#${format({ ...store.get().link, lang: otherLanguage.hreflang })}`);
   store.subscribe(({ link }) => link, show);
   show();
   find(".skip").addEventListener("click", (event) => {

@@ -7,6 +7,16 @@ import { READER_OPTIONS } from "./options.js";
 /** @import { State } from "./link.js" */
 /** @import { Options } from "./options.js" */
 
+/**
+ * Where a page has its link: in the query, or in the fragment, which is never sent to a host.
+ * @typedef {{of: (location: Pick<Location, "search" | "hash">) => string, address: (link: string, location: Pick<Location, "pathname">) => string}} Place
+ */
+
+/** @type {Place} */
+const IN_QUERY = { of: ({ search, hash = "" }) => search + hash, address: (link) => "?" + link };
+/** A link of a server, which has a query, is read too. @type {Place} */
+export const IN_FRAGMENT = { of: ({ search, hash }) => hash.slice(1) || search, address: (link, { pathname }) => `${pathname}#${link}` };
+
 /** Changes that Back undoes: each is a separate entry in the browser's history. */
 const UNDONE = new Set(["chosen", "pinned"]);
 
@@ -17,27 +27,28 @@ const UNDONE = new Set(["chosen", "pinned"]);
  * @param {import("./store.js").Store} store
  * @param {State} initial  the state of an empty link
  * @param {Options} [options]
+ * @param {Place} [place]
  */
-export function bind(window, store, initial, options = {}) {
+export function bind(window, store, initial, options = {}, place = IN_QUERY) {
   // Write the address only after the screen is updated, because writing takes milliseconds.
-  const writing = afterFrame((/** @type {State} */ link) => write(window, link, options), window);
+  const writing = afterFrame((/** @type {State} */ link) => write(window, link, options, place), window);
   store.subscribe(
     ({ link }) => link,
     ({ link }, _, origin) => {
       if (origin === "link") return;
       if (!UNDONE.has(origin)) return writing.later(link);
       writing.now();
-      window.history.pushState(null, "", "?" + format(link, options));
+      window.history.pushState(null, "", place.address(format(link, options), window.location));
     },
   );
   window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
     writing.cancel();
-    const state = keepUnchanged(store.get().link, mergeStates(initial, read(window, options)));
+    const state = keepUnchanged(store.get().link, mergeStates(initial, read(window, options, place)));
     store.go(state, "link");
     const { link } = store.get();
     // The state may have been adjusted to what exists.
-    if (format(link, options) !== format(state, options)) write(window, link, options);
+    if (format(link, options) !== format(state, options)) write(window, link, options, place);
   });
 }
 
@@ -55,21 +66,20 @@ export function keepUnchanged(present, next) {
 /**
  * @param {Window} window
  * @param {Options} [options]
+ * @param {Place} [place]
  * @returns {Partial<State>}  the state in the address bar
  */
-export function read(window, options = {}) {
-  const { search, hash = "" } = window.location;
-  return parse(search + hash, options);
-}
+export const read = (window, options = {}, place = IN_QUERY) => parse(place.of(window.location), options);
 
 /**
  * Write the complete state as a link that can be copied.
  * @param {Window} window
  * @param {State} link
  * @param {Options} [options]
+ * @param {Place} [place]
  */
-export function write(window, link, options = {}) {
-  window.history.replaceState(null, "", "?" + format(link, options));
+export function write(window, link, options = {}, place = IN_QUERY) {
+  window.history.replaceState(null, "", place.address(format(link, options), window.location));
 }
 
 /**

@@ -1,0 +1,68 @@
+/**
+ * The model of a site: opened once the first picture is drawn, from a run that came with the page. A
+ * browser that cannot run the model keeps that run.
+ */
+
+import { aligningHead } from "../core/store/highlight.js";
+import { frozen, local } from "../core/store/data-sources.js";
+import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
+import { OPTIONS } from "../views/index.js";
+import { createWorkerModel } from "./worker-model.js";
+
+/** @import { Api } from "../core/wire/api.js" */
+/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { Page } from "../core/store/store.js" */
+/** @import { Source } from "../core/store/data-sources.js" */
+/** @import { State } from "../core/store/link.js" */
+/** @import { Loading } from "./local-model.js" */
+
+/** The run that a page has before its model: its name as a share. */
+const OPENING = "opening";
+/** A module with an instruction of WebAssembly SIMD, which ONNX Runtime needs. */
+const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11);
+
+export const hasSimd = () => typeof WebAssembly === "object" && WebAssembly.validate(SIMD);
+
+/**
+ * A function in place of `fetch` that has the opening's run at its address beside the page.
+ * @param {string} file
+ * @returns {typeof globalThis.fetch}
+ */
+export const fetchFromSite = (file) => (path, options) => fetch(path === `/api/shares/${OPENING}` ? file : path, options);
+
+/** A worker that starts later; until then, what is posted waits. @param {Promise<Worker>} started */
+const lateWorker = (started) => ({
+  addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => void started.then((worker) => worker.addEventListener(type, listener)),
+  postMessage: (/** @type {object} */ message) => void started.then((worker) => worker.postMessage(message)),
+});
+
+/**
+ * @param {Api} api  of `fetchFromSite`
+ * @param {{folder: string, description: ModelInfo, initial: State, requested: Partial<State>, started: Promise<Worker>, onLoading: (loading: Loading | null) => void}} parts
+ *   initial: the state of the opening; started: the worker, once it may start
+ */
+export function createSiteModel(api, { folder, description, initial, requested, started, onLoading }) {
+  const model = createWorkerModel(lateWorker(started), folder, description, onLoading);
+  const running = local(model);
+  const isOpening = REQUEST_KEYS.every((key) => JSON.stringify(mergeStates(initial, requested)[key]) === JSON.stringify(initial[key]));
+  const opening = frozen({ ...api, ...running, pace: api.pace }, { id: OPENING, initial, requested, options: OPTIONS });
+  const without = frozen({ ...api, models: async () => [] }, { id: OPENING, initial, requested: { options: requested.options }, options: OPTIONS });
+
+  /** The opening's run is no share: nothing is said of one. @param {State} link @returns {Promise<Partial<Page>>} */
+  async function open(link) {
+    const { share: _, ...opened } = await opening.open?.(link) ?? {};
+    const isFree = requested.layer === undefined && requested.head === undefined;
+    const head = isFree && opened.link ? aligningHead(description, opened.link) : null;
+    return { ...opened, link: { ...link, ...opened.link, ...head } };
+  }
+
+  return {
+    isOpening,
+    /** Fails if this browser cannot run the model, or it did not come. */
+    opened: model.opened,
+    /** @type {Source} */
+    source: isOpening ? { ...opening, open } : running,
+    /** Without the model: only the opening's run. @type {Source} */
+    without,
+  };
+}
