@@ -27,7 +27,7 @@ def opening_sentence(lang: str) -> str:
 
 
 def frozen_opening(adapter: Adapter, described: Mapping[str, Any], lang: str) -> bytes:
-    """Return the run of the opening's sentence as a file; `described` is the model, for the page."""
+    """Return the run of the opening's sentence as a file; `described`: the model, for the page."""
     sentence = opening_sentence(lang)
     trace = adapter.trace(sentence, select=SELECT)
     reply = trace_reply(trace, f"opening-{lang}", adapter.info.id)

@@ -55,6 +55,14 @@ def opened(browser: Browser, address: str) -> Iterator["Opened"]:
     context.close()
 
 
+@pytest.fixture
+def routed(browser: Browser, address: str) -> Iterator["Opened"]:
+    """A page whose requests can be held or answered: no service worker sends them."""
+    context = browser.new_context(locale="en-GB", service_workers="block")
+    yield Opened(context, address)
+    context.close()
+
+
 class Opened:
     """A page of the site; nothing is printed on its console, and no other host is asked."""
 
@@ -120,11 +128,11 @@ def test_a_typed_sentence_is_translated_and_drawn_in_the_page(
 
 
 def test_the_opening_is_drawn_before_the_model_has_come(
-    opened: Opened, served: EncoderDecoder
+    routed: Opened, served: EncoderDecoder
 ) -> None:
-    page = opened.page
+    opened, page = routed, routed.page
     held: list[Any] = []
-    page.context.route(WEIGHTS, held.append)
+    opened.context.route(WEIGHTS, lambda route: held.append(route))
     opened.open()
     expect(page.locator("#opening-says")).to_contain_text("Attention decides")
     expect(page.locator("#opening svg path").first).to_be_attached()
@@ -154,7 +162,8 @@ def assert_only_the_opening(opened: Opened, why: str) -> None:
     expect(page.locator("#source")).to_have_value(OPENING)
     expect(page.locator("#source")).to_have_js_property("readOnly", True)
     names = page.locator("#views label").all_inner_texts()
-    assert {"Alignment", "Lines", "Attention"} <= {*names} and "Q K V" not in names
+    assert {"Alignment", "Lines", "Attention"} <= {*names}
+    assert "Q K V" not in names
     for name in names:
         page.locator("#views label", has_text=re.compile(f"^{re.escape(name)}$")).click()
         opened.ready()
@@ -170,11 +179,11 @@ def test_a_browser_that_cannot_run_the_model_has_the_opening(opened: Opened) -> 
     opened.assert_quiet()
 
 
-def test_a_model_that_does_not_come_leaves_the_opening(opened: Opened) -> None:
-    opened.context.route(WEIGHTS, lambda route: route.fulfill(status=404))
-    opened.open()
-    assert_only_the_opening(opened, "weights.safetensors: 404")
-    expect(opened.page.locator("#runs-here button")).to_have_text("Try again")
+def test_a_model_that_does_not_come_leaves_the_opening(routed: Opened) -> None:
+    routed.context.route(WEIGHTS, lambda route: route.fulfill(status=404))
+    routed.open()
+    assert_only_the_opening(routed, "weights.safetensors: 404")
+    expect(routed.page.locator("#runs-here button")).to_have_text("Try again")
 
 
 def test_a_link_opens_on_the_same_figure_and_is_not_sent(opened: Opened) -> None:
