@@ -142,8 +142,8 @@ def test_the_opening_is_drawn_before_the_model_has_come(
     opened.ready()
     trace = served.trace(OPENING)
     shown = dict(part.split("=") for part in page.url.partition("#")[2].split("&"))
-    name = f"decoder.{shown['layer']}.cross.weights"
-    np.testing.assert_allclose(opened.weights(), trace[name][int(shown["head"])], atol=1e-6)
+    name, head = f"decoder.{shown['layer']}.cross.weights", int(shown["head"])
+    np.testing.assert_allclose(opened.weights(), np.asarray(trace[name])[head], atol=1e-6)
     held[0].continue_()
     page.fill("#source", SENTENCE)
     page.press("#source", "Enter")

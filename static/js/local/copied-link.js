@@ -4,8 +4,8 @@ import { copyText } from "../lib/browser.js";
 import { currentUrl } from "../core/store/address.js";
 import { find } from "../lib/dom.js";
 
-/** Milliseconds that the button says so. */
-const SAID = 2000;
+/** How long the button says that the link is copied, in milliseconds. */
+const COPIED_MS = 2000;
 
 /** @param {Pick<import("../core/figure/types.js").PageContext, "t" | "announce">} page */
 export function bindCopying({ t, announce }) {
@@ -17,6 +17,6 @@ export function bindCopying({ t, announce }) {
     const words = isCopied ? t("Copied.") : t("The link is in the address bar.");
     button.textContent = words;
     announce(words);
-    setTimeout(() => (button.textContent = name), SAID);
+    setTimeout(() => (button.textContent = name), COPIED_MS);
   });
 }

@@ -10,8 +10,9 @@ import { h } from "../lib/dom.js";
 /**
  * @param {HTMLElement} line
  * @param {Translate} t
+ * @param {() => void} reload
  */
-export function bindLoading(line, t) {
+export function bindLoading(line, t, reload) {
   line.textContent = t("The model is being loaded.");
   return {
     /** @param {Loading | null} loading  null: everything has come */
@@ -29,8 +30,9 @@ export function bindLoading(line, t) {
     /** @param {Problem} problem */
     fail({ kind, detail }) {
       const why = kind === "no-simd" ? t("This browser cannot run the model: it lacks WebAssembly SIMD.") : t("The model could not be opened in this browser ({detail}).", { detail: detail || kind });
-      const again = h("button", { type: "button", className: "button quiet", hidden: kind === "no-simd", onclick: () => window.location.reload() }, t("Try again"));
-      line.replaceChildren(`${why} ${t("You see a run that was computed beforehand; other sentences need the model.")} `, again);
+      const again = h("button", { type: "button", className: "button quiet", hidden: kind === "no-simd", onclick: reload }, t("Try again"));
+      const rest = t("You see a run that was computed beforehand; other sentences need the model.");
+      line.replaceChildren(`${why} ${rest} `, again);
     },
   };
 }

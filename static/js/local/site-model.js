@@ -25,10 +25,11 @@ export const hasSimd = () => typeof WebAssembly === "object" && WebAssembly.vali
 
 /**
  * A function in place of `fetch` that has the opening's run at its address beside the page.
+ * @param {typeof globalThis.fetch} send
  * @param {string} file
  * @returns {typeof globalThis.fetch}
  */
-export const fetchFromSite = (file) => (path, options) => fetch(path === `/api/shares/${OPENING}` ? file : path, options);
+export const fetchFromSite = (send, file) => (path, options) => send(path === `/api/shares/${OPENING}` ? file : path, options);
 
 /** A worker that starts later; until then, what is posted waits. @param {Promise<Worker>} started */
 const lateWorker = (started) => ({

@@ -43,9 +43,9 @@ import { OPTIONS, offered } from "../views/index.js";
 const { lang = "en", catalog = "", model: folder = "", run = "" } = find("#workspace").dataset;
 
 async function start() {
-  const api = createApi(fetchFromSite(run));
+  const api = createApi(fetchFromSite((...request) => fetch(...request), run));
   const [messages, description] = await Promise.all([api.catalog(catalog), fetch(`${folder}model.json`).then((response) => response.json())]);
-  const loading = bindLoading(find("#runs-here"), translator(messages).t);
+  const loading = bindLoading(find("#runs-here"), translator(messages).t, () => window.location.reload());
   const greeting = document.documentElement.dataset.opening === undefined ? {} : { opening: true };
   const address = read(window, OPTIONS, IN_FRAGMENT);
   const requested = { ...address, options: { ...address.options, ...greeting } };
