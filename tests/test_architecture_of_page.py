@@ -59,6 +59,7 @@ ENTRIES = (
     "model-worker.js",
     "site.js",
     "offline.js",
+    "first-paint.js",
 )
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
