@@ -144,6 +144,8 @@ def test_the_opening_is_drawn_before_the_model_has_come(
     shown = dict(part.split("=") for part in page.url.partition("#")[2].split("&"))
     name, head = f"decoder.{shown['layer']}.cross.weights", int(shown["head"])
     np.testing.assert_allclose(opened.weights(), np.asarray(trace[name])[head], atol=1e-6)
+    while not held:
+        page.wait_for_timeout(100)
     held[0].continue_()
     page.fill("#source", SENTENCE)
     page.press("#source", "Enter")

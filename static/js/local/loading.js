@@ -31,8 +31,8 @@ export function bindLoading(line, t, reload) {
     fail({ kind, detail }) {
       const why = kind === "no-simd" ? t("This browser cannot run the model: it lacks WebAssembly SIMD.") : t("The model could not be opened in this browser ({detail}).", { detail: detail || kind });
       const again = h("button", { type: "button", className: "button quiet", hidden: kind === "no-simd", onclick: reload }, t("Try again"));
-      const rest = t("You see a run that was computed beforehand; other sentences need the model.");
-      line.replaceChildren(`${why} ${rest} `, again);
+      const consequence = t("You see a run that was computed beforehand; other sentences need the model.");
+      line.replaceChildren(`${why} ${consequence} `, again);
     },
   };
 }
