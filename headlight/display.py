@@ -11,7 +11,7 @@ from typing import Any, cast
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import MANY, SELECT, handout
-from app.handouts.packing import BITS, CHARSET, GROUP, in_base64
+from app.handouts.packing import CHARSET
 from app.handouts.rounded_weights import MAX_BYTES, rounded_file
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
@@ -26,8 +26,8 @@ from model.trace.tensor_names import present
 
 FORMS = ("html", "svg", "pdf", "png")
 LARGE_MB = 5  # above which `show` says before how large the file becomes
-PAGE_BYTES = 500_000  # of a file besides its numbers
-CODED = 8 * GROUP / BITS  # characters for a byte
+PAGE_BYTES = 200_000  # of a file besides its numbers, compressed
+CODED = 4 / 3  # characters for a byte
 HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 
 
@@ -41,8 +41,7 @@ class Shown:
     """What it shows, for pictures."""
 
     def _repr_html_(self) -> str:
-        # A notebook is UTF-8, where the characters of the file would take more than base 64.
-        document = escape(in_base64(self.html.decode(CHARSET)), quote=True)
+        document = escape(self.html.decode(CHARSET), quote=True)
         return (
             f'<iframe title="Headlight" width="100%" height="{self.height}" '
             f'style="border: 0" srcdoc="{document}"></iframe>'
@@ -193,8 +192,8 @@ def _warn_if_large(model: GivenAttention) -> None:
         return
     sample = layers[len(layers) // 2]
     (packed,) = rounded_file({"": sample}).layers.values()
-    codes = min(len(packed) / sample.size * count, MAX_BYTES)
-    megabytes = (codes + 4 * sample[0].size + PAGE_BYTES) * CODED / 1e6
+    numbers = min(len(packed) / sample.size * count + sample[0].nbytes, MAX_BYTES)
+    megabytes = (numbers + PAGE_BYTES) * CODED / 1e6
     if megabytes <= LARGE_MB:
         return
     warnings.warn(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -22,11 +23,14 @@ from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons import service as lessons
-from app.lessons.markdown import Figure, unlinked
+from app.lessons.markdown import Figure, Part, Predict, Text, unlinked
 from app.settings import Settings
 from app.shares import service as sharing
+from app.shares.store import Shares
 from model.errors import InputError
 
+WHAT_IF = "whatif"
+CHANGES = ("interventions", "view", "effect")  # of a link
 Item = tuple[Mapping[str, Any], HandoutContent | None]
 
 
@@ -116,7 +120,7 @@ async def _first_picture(services: Services, items: Sequence[Shown]) -> bytes | 
 
 
 async def _items(services: Services, item: Shown, lang: str) -> list[Item]:
-    """Return an item of a handout; a lesson as one item for each of its figures."""
+    """Return an item of a handout; a lesson as one item for each of its parts."""
     words = item.says(lang, live=False)
     texts = {"title": item.title, "note": item.note, "says": words, "link": item.of.link}
     if item.of.gone:
@@ -126,21 +130,30 @@ async def _items(services: Services, item: Shown, lang: str) -> list[Item]:
         return [({**texts, **figure_texts}, figure)]
     if item.of.kind != "lesson":
         about = {"about": item.of.options.get("about", "")}
-        return [({**texts, **about}, await _data(services, item, lang))]
-    entries: list[Item] = [(texts, None)]
-    for lesson_figure in lessons.figures(item.target.lesson, lang):
-        link_texts = {
-            "title": "",
-            "note": "",
-            "link": f"{item.of.link}#figure-{lesson_figure.block.number}",
-        }
-        figure_texts, figure = await _of_lesson(
-            services, lesson_figure, lesson_figure.block.pictured, lang
-        )
-        entries.append(
-            ({**link_texts, "says": unlinked(lesson_figure.caption), **figure_texts}, figure)
-        )
-    return entries
+        return [
+            ({**texts, **about, **await _said(services, item)}, await _data(services, item, lang))
+        ]
+    return [
+        (texts, None),
+        *[await _part(services, item, part, lang) for part in _parts(item, lang)],
+    ]
+
+
+def _parts(item: Shown, lang: str) -> Sequence[Part]:
+    return lessons.find(item.target.lesson).document(lang).parts
+
+
+async def _part(services: Services, item: Shown, part: Part, lang: str) -> Item:
+    """Return a part of a lesson: its prose, a question with what is learned from it, a figure."""
+    texts = {"title": "", "note": "", "says": "", "link": item.of.link}
+    if isinstance(part, Text):
+        return {**texts, "text": unlinked(part.html)}, None
+    if isinstance(part, Predict):
+        texts["link"] += f"#question-{part.block.number}"
+        return {**texts, "question": unlinked(part.question), "why": unlinked(part.why)}, None
+    texts |= {"link": f"{item.of.link}#figure-{part.block.number}", "says": unlinked(part.caption)}
+    figure_texts, figure = await _of_lesson(services, part, part.block.pictured, lang)
+    return {**texts, **figure_texts}, figure
 
 
 async def _figure(services: Services, item: Shown, lang: str) -> Item:
@@ -167,15 +180,46 @@ async def _of_lesson(services: Services, figure: Figure, link: Link, lang: str) 
         texts["remark"] = "matrix"
     if figure.block.link.page == "train" and link.page != "train":
         texts["remark"] = "run"
+    if link.state.get("view") == WHAT_IF:
+        link, texts["remark"] = _unchanged(link), "unchanged"
     return texts, None if still else await _run(services, link, lang)
+
+
+def _unchanged(link: Link) -> Link:
+    """Return a link without its changes, whose effects no handout shows.
+
+    A head that is off would be an empty matrix.
+    """
+    state = {name: value for name, value in link.state.items() if name not in CHANGES}
+    return Link(link.page, urlencode(state))
+
+
+async def _said(services: Services, item: Shown) -> dict[str, str]:
+    """Return what a share's author wrote, and the remark on a link whose changes are left out."""
+    if item.of.share:
+        _, about = await services[Shares].brief(item.of.share) or ({}, {})
+        return {
+            "note": item.note or about.get("note", ""),
+            "question": about.get("question", ""),
+            "why": about.get("answer", ""),
+        }
+    changed = item.of.kind == "workspace" and _link(item).state.get("view") == WHAT_IF
+    return {"remark": "unchanged"} if changed else {}
 
 
 async def _data(services: Services, item: Shown, lang: str) -> HandoutContent | None:
     if item.of.share:
         share = await sharing.find(services, item.of.share)
         return await handouts.of_kept(services, share, lang)
+    link = _link(item)
+    return await _run(
+        services, _unchanged(link) if link.state.get("view") == WHAT_IF else link, lang
+    )
+
+
+def _link(item: Shown) -> Link:
     fragment = f"&{item.target.fragment}" if item.of.kind == "workspace" else ""
-    return await _run(services, Link(item.of.page, (item.of.query + fragment).strip("&")), lang)
+    return Link(item.of.page, (item.of.query + fragment).strip("&"))
 
 
 async def _run(services: Services, link: Link, lang: str) -> HandoutContent | None:

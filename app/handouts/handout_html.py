@@ -30,7 +30,6 @@ from app.handouts.packing import (
     block,
     compressed_block,
     data_url,
-    encoded,
     held,
     numbers,
     script,
@@ -51,8 +50,18 @@ LOADER = "handout-loader"
 UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
 SELECT = [f"*.{part}" for part in PARTS]
 # Of an item of a collection, where its texts do not say otherwise.
-UNSAID = {"gone": False, "still": "", "about": "", "fits": True, "remark": ""}
+UNSAID = {
+    "gone": False,
+    "still": "",
+    "about": "",
+    "fits": True,
+    "remark": "",
+    "text": "",
+    "question": "",
+    "why": "",
+}
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
+COLLECTION_BYTES = 600_000  # of its file; while they last, figures have more than their attention
 
 
 def handout(content: HandoutContent, home: str, theme: str | None = None, nonce: str = "") -> bytes:
@@ -115,23 +124,34 @@ def collection_handout(
     `collection` is the collection with its address; an item is its texts, and what its figure shows
     (None: it has none).
     """
-    max_numbers = MANY // max(1, len(items))
-    rendered = []
+    rendered: list[dict[str, Any]] = []
     for n, (texts, figure) in enumerate(items, 1):
         kind, script = "", Markup("")
         if figure is not None and "lab" in figure.about["state"]:
             kind, script = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
         elif figure is not None:
-            kind, script = "workspace", _trace(f"item-{n}-data", figure, max_numbers)
+            kind, script = "workspace", _trace(f"item-{n}-data", figure, 0)
         rendered.append({**UNSAID, **texts, "n": n, "page": kind, "held": script})
-    return _page(
-        "collection-handout",
-        lang,
-        theme=theme,
-        home=home.rstrip("/"),
-        told=collection,
-        items=rendered,
-    )
+
+    def page() -> bytes:
+        return _page(
+            "collection-handout",
+            lang,
+            theme=theme,
+            home=home.rstrip("/"),
+            told=collection,
+            items=rendered,
+        )
+
+    room = COLLECTION_BYTES - len(page())
+    for entry, (_, figure) in zip(rendered, items, strict=True):
+        if entry["page"] != "workspace" or figure is None:
+            continue
+        whole = _trace(f"item-{entry['n']}-data", figure, MANY)
+        if len(whole) - len(entry["held"]) <= room:
+            room -= len(whole) - len(entry["held"])
+            entry["held"] = whole
+    return page()
 
 
 def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:
@@ -230,7 +250,7 @@ def _steps(identity: str, reply: Reply, about: Mapping[str, Any]) -> Markup:
 def _page(name: str, lang: str, bundle: str | None = None, **variables: Any) -> bytes:
     page = environment(lang, static_digest()).get_template(f"{name}.html")
     frame = _frame(bundle or name, lang, static_digest())
-    return encoded(page.render(**frame, lang=lang, **variables))
+    return page.render(**frame, lang=lang, **variables).encode(CHARSET)
 
 
 def _language(about: Mapping[str, Any]) -> str:

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from app.http import safetensors_file
 
 POWER = 0.8
-STEPS = (255, 127, 63, 31)  # of a weight; fewer if the file would be too large
-MAX_BYTES = 13_000_000  # of all codes, compressed: a file of at most 15 MB
+STEPS = 255  # of a weight; fewer if the file would be too large
+FEWEST_STEPS = 31
+MAX_BYTES = 11_000_000  # of all codes and the exact head, compressed: a file of at most 15 MB
 LEVEL = 6  # of compression: the highest takes ten times as long and saves 3 %
 SUM = 1e-3  # by which a row's sum may differ from 1 without being kept
 
@@ -48,7 +49,7 @@ class RoundedLayer:
         return np.maximum(spread, 0).astype(np.float32)
 
 
-def rounded(weights: Weights, steps: int = STEPS[0]) -> RoundedLayer:
+def rounded(weights: Weights, steps: int = STEPS) -> RoundedLayer:
     """Return the weights of a layer in 8 bits."""
     share = np.clip(weights, 0, 1)
     codes = np.where(share > 0, 1 + np.rint((steps - 1) * share**POWER), 0).astype(np.uint8)
@@ -81,15 +82,24 @@ class RoundedFile:
     steps: int
 
 
-def rounded_file(weights: Mapping[str, Weights], max_bytes: int = MAX_BYTES) -> RoundedFile:
-    """Return the layers in 8 bits, with as many steps as fit."""
-    for steps in STEPS:
+def rounded_file(weights: Mapping[str, Weights], max_bytes: int | None = None) -> RoundedFile:
+    """Return the layers in 8 bits, with as many steps as fit into `max_bytes`.
+
+    By default, they leave room for one head that is not rounded.
+    """
+    if max_bytes is None:
+        max_bytes = MAX_BYTES - max(array[0].nbytes for array in weights.values())
+    count = max(1, sum(np.count_nonzero(array) for array in weights.values()))
+    steps = STEPS
+    while True:
         layers, error = dict[str, bytes](), 0.0
         for name, packed, layer_error in _packed(weights, steps):
             layers[name], error = packed, max(error, layer_error)
-        if sum(map(len, layers.values())) <= max_bytes:
-            break
-    return RoundedFile(layers, error, steps)
+        excess = sum(map(len, layers.values())) - max_bytes
+        if excess <= 0 or steps == FEWEST_STEPS:
+            return RoundedFile(layers, error, steps)
+        # A bit less of each weight takes half of the steps.
+        steps = max(FEWEST_STEPS, int(steps * 2 ** (-8 * excess / count)) - 1)
 
 
 def _packed(weights: Mapping[str, Weights], steps: int) -> Iterator[tuple[str, bytes, float]]:

@@ -194,7 +194,7 @@ async def test_pictures_and_handouts_have_the_state(client: httpx.AsyncClient) -
     one = await made(
         client, items=[{"link": link} for link in (*links, *tables, "/learn/order#figure-5")]
     )
-    file = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content.decode("windows-1252")
+    file = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content.decode()
     assert len(re.findall(r'id="item-\d+-data"', file)) == len(links)
     assert file.count('<div class="still"') == 3
     assert file.count("as it was linked") == 2
@@ -221,7 +221,7 @@ async def _shown_at_its_step(client: httpx.AsyncClient) -> None:
     ]
     assert drawn[0] != drawn[1]
     one = await made(client, items=[{"link": first}])
-    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode("windows-1252")
+    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode()
     assert 'data-page="workspace" data-item="1"' in file
     found = (await client.get("/api/links", params={"link": first})).json()
     assert parse_qs(found["query"])["task"] == ["reverse"]
@@ -230,6 +230,6 @@ async def _shown_at_its_step(client: httpx.AsyncClient) -> None:
     assert (found["fits"], "run" in parse_qs(found["query"])) == (False, False)
     # A file also says that it has no training run.
     for path, remarks in (("", 1), ("/handout.html", 2)):
-        file = (await client.get(f"/c/{one['id']}{path}")).content.decode("windows-1252")
+        file = (await client.get(f"/c/{one['id']}{path}")).content.decode()
         assert len(re.findall('<p class="remark">', file)) == remarks
     assert (await client.get("/api/links/picture", params={"link": first})).status_code == 200

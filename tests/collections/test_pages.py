@@ -7,9 +7,14 @@ from urllib.parse import quote
 import httpx
 from PIL import Image
 
+from app.engine.wire import Reply
+from app.handouts.handout_html import COLLECTION_BYTES
+from app.lessons.markdown import Predict, Text, unlinked
+from app.lessons.service import find
 from app.store.documents import ID_LENGTH
 from tests.collections.collecting import BODY, made
 from tests.serving.problem import hold
+from tests.handouts.test_handout import numbers_in
 from tests.serving.storage import share
 
 
@@ -33,7 +38,7 @@ async def test_the_handout_has_every_item(client: httpx.AsyncClient) -> None:
     one = await made(client, items=[*BODY["items"], {"share": kept}])
     file = await client.get(f"/c/{one['id']}/handout.html?theme=dark")
     assert file.headers["content-disposition"].startswith("attachment")
-    page = file.content.decode("windows-1252")
+    page = file.content.decode()
     lesson = (await client.get("/learn/masks")).text
     figures = 4 + lesson.count('<img class="still"')
     assert page.count('<div class="still"') == lesson.count('<div class="still"') == 1
@@ -47,7 +52,7 @@ async def test_the_handout_has_every_item(client: httpx.AsyncClient) -> None:
 
 async def test_a_handout_says_nothing_that_needs_a_server(client: httpx.AsyncClient) -> None:
     one = await made(client, items=[{"lesson": "masks"}, {"lesson": "masks", "figure": 1}])
-    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode("windows-1252")
+    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode()
     said = "causal mask. <em>the</em> wants the noun after it, but may look only at itself."
     assert file.count(said) == 2
     live = "Choose other masks above."
@@ -60,9 +65,36 @@ async def test_a_handout_says_nothing_that_needs_a_server(client: httpx.AsyncCli
 
 async def test_a_handout_says_what_is_in_place_of_a_figure(client: httpx.AsyncClient) -> None:
     one = await made(client, items=[{"lesson": "training"}, {"lesson": "what-a-head-does"}])
-    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode("windows-1252")
+    file = (await client.get(f"/c/{one['id']}/handout.html")).content.decode()
     remarks = re.findall('class="remark">([^<]*)<', file)
     assert [one.partition(".")[0] for one in remarks] == [
         "A training run cannot be in a file",
         "In this file the figure is a matrix of the attention weights",
     ]
+
+
+async def test_a_lesson_is_in_the_handout_with_its_text_and_questions(
+    client: httpx.AsyncClient,
+) -> None:
+    items = [{"lesson": "many-heads", "note": "Public.", "private": "Do not tell them."}]
+    one = await made(client, items=items)
+    content = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content
+    file = content.decode()
+    document = find("many-heads").document("en")
+    for part in document.parts:
+        if isinstance(part, Text):
+            assert unlinked(part.html) in file
+        elif isinstance(part, Predict):
+            assert unlinked(part.question) in file
+            assert unlinked(part.why) in file
+    assert "#term-" not in file
+    assert "Public." in file
+    assert "Do not tell them." not in file
+    assert len(content) <= COLLECTION_BYTES
+    for note in document.notes:
+        assert note not in file
+    # Figures whose head is switched off show it as the model has it.
+    assert "as the model has it" in file
+    for n in re.findall(r'id="item-(\d+)-data-planes"', file):
+        kept = Reply.metadata(numbers_in(file, f"item-{n}-data"))["share"]
+        assert not kept["state"].get("interventions")

@@ -32,7 +32,7 @@ def doubted(arrays: Any, said: str) -> None:
         model = given(arrays, WORDS)
     assert [one for one in model.notices if one.doubt]
     with pytest.warns(AttentionWarning):
-        file = show(arrays, WORDS).html.decode("windows-1252")
+        file = show(arrays, WORDS).html.decode()
     assert '<li class="doubt">' in file
 
 
@@ -75,7 +75,7 @@ def test_rows_with_missing_keys_are_said() -> None:
 
 def test_a_notice_is_in_the_figure_in_its_language() -> None:
     with pytest.warns(AttentionWarning):
-        file = show(layers([0] * 6), WORDS, lang="zh").html.decode("windows-1252")
+        file = show(layers([0] * 6), WORDS, lang="zh").html.decode()
     assert "全为 0" in unescape(file)
 
 

@@ -51,7 +51,7 @@ def test_a_model_is_shown_and_left_as_it_was(
     shown = headlight.show(model, tokenizer, TEXT)
     assert same(before, state(model))
     assert not list(tmp_path.iterdir())
-    reply = Reply.parse(trace_in(shown.html.decode("windows-1252")))
+    reply = Reply.parse(trace_in(shown.html.decode()))
     with torch.inference_mode():
         other = copy.deepcopy(model).eval()
         other.set_attn_implementation("eager")
@@ -70,12 +70,12 @@ def test_a_model_is_shown_and_left_as_it_was(
 def test_two_sentences_are_a_pair() -> None:
     model, tokenizer = build("bert")
     shown = headlight.show(model, tokenizer, "The cat", "a dog ran")
-    reply = Reply.parse(trace_in(shown.html.decode("windows-1252")))
+    reply = Reply.parse(trace_in(shown.html.decode()))
     read = [token["id"] for token in reply.document["tokens"]["text"]]
     assert read == tokenizer("The cat", "a dog ran")["input_ids"]
     adapter = headlight.wrap(model, tokenizer)
     again = headlight.show(adapter, "The cat", "a dog ran")
-    reply_again = Reply.parse(trace_in(again.html.decode("windows-1252")))
+    reply_again = Reply.parse(trace_in(again.html.decode()))
     assert reply_again.document["tokens"] == reply.document["tokens"]
     assert shown.content is not None
     assert shown.content.about["state"]["pair"] == "a dog ran"

@@ -27,7 +27,7 @@ function createFrame(model) {
   frame.title = "Headlight";
   frame.setAttribute("sandbox", ALLOWED);
   frame.style.cssText = `width: 100%; height: ${model.get("height")}px; border: 0`;
-  frame.srcdoc = new TextDecoder("windows-1252").decode(model.get("_page"));
+  frame.srcdoc = new TextDecoder().decode(model.get("_page"));
   return frame;
 }
 

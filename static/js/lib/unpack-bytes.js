@@ -1,31 +1,5 @@
 /** What a file holds in its own text, compressed: `app/handouts/packing.py` writes it. */
 
-const CODES = Uint8Array.from({ length: 0xe0 }, (_, index) => index + 0x20);
-// Of a character set in which a character is a byte: what is printed and means nothing in HTML or JSON.
-const LETTERS = [...new TextDecoder("windows-1252").decode(CODES)].filter(
-  (letter) => !/[\x7f-\xa0\xad "&'<>\\]/.test(letter),
-);
-const DIGITS = new Uint8Array(0x10000);
-LETTERS.forEach((letter, index) => (DIGITS[letter.charCodeAt(0)] = index));
-const BITS = 23;
-
-/**
- * @param {string} text  three characters for 23 bits
- * @param {number} length  in bytes
- * @returns {Uint8Array<ArrayBuffer>}
- */
-export function decoded(text, length) {
-  const bytes = new Uint8Array(length);
-  const [digits, base] = [DIGITS, LETTERS.length];
-  for (let position = 0, to = 0, bits = 0, buffer = 0; to < length; position += 3) {
-    const high = digits[text.charCodeAt(position)] * base + digits[text.charCodeAt(position + 1)];
-    const number = high * base + digits[text.charCodeAt(position + 2)];
-    buffer = (buffer << BITS) | number;
-    for (bits += BITS; bits >= 8 && to < length; bits -= 8) bytes[to++] = buffer >>> (bits - 8);
-  }
-  return bytes;
-}
-
 /** @param {string} text  a character for each byte */
 function bytesOf(text) {
   const bytes = new Uint8Array(text.length);
@@ -37,13 +11,8 @@ function bytesOf(text) {
  * @param {HTMLElement} element  with compressed content
  * @returns {Response}
  */
-export function unpacked({ textContent, dataset }) {
-  const text = textContent ?? "";
-  const bytes =
-    dataset.base64 === undefined
-      ? decoded(text, Number(dataset.bytes))
-      : bytesOf(atob(text));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+export function unpacked({ textContent }) {
+  return new Response(new Blob([bytesOf(atob(textContent ?? ""))]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 /**

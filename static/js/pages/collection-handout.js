@@ -11,6 +11,8 @@ import { fetchFromHandout } from "../share/share-in-handout.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
+import { isOff } from "../core/store/interventions.js";
+import { extent } from "../core/wire/attentions.js";
 import { languages } from "../core/wire/tokens.js";
 
 /** @import { Page } from "../core/store/store.js" */
@@ -49,6 +51,12 @@ async function ofTrace(page, stand, item) {
   stand.replaceChildren(remark, texts, h("div", { className: "saying" }, caption, legend), root);
   const figure = createFigure({ root, store, source: { ...source, open: async () => frozenPage }, offer: () => views, page, caption, legend });
   await figure.run();
+  // A head that is off would be an empty matrix.
+  const { model, link: drawn } = store.get();
+  if (!model || !isOff({ model, link: drawn })) return;
+  const { heads } = extent(model, drawn.block);
+  const head = Array.from({ length: heads }, (_, number) => number).find((number) => !isOff({ model, link: drawn }, { ...drawn, head: number }));
+  if (head !== undefined) store.go({ head });
 }
 
 void start();
