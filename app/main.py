@@ -75,6 +75,7 @@ from app.studies import page_routes as study_pages
 from app.studies import routes as studies
 from app.studies.store import open_studies
 from app.traces import routes as traces
+from app.worksheets import page_routes as worksheets
 from app.zoo import routes as zoo
 
 DESCRIPTION = """\
@@ -249,6 +250,7 @@ PAGES = (
     collection_pages.router,
     assignment_pages.router,
     study_pages.router,
+    worksheets.router,
     *(pages.router, static_routes.router, metrics_page.router),
 )
 

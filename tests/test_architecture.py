@@ -116,6 +116,7 @@ SUBJECTS = (
     "handouts",
     "lessons",
     "collections",
+    "worksheets",
     "rooms",
     "assignments",
     "studies",

@@ -212,6 +212,9 @@ PAGES = {
         [*NARROW, "assignment/assignment", "study/study", "access"],
         views=[],
     ),
+    "worksheet": Page(
+        [*FRAME, "learn/learn"], [*NARROW, "worksheet/worksheet", "access"], views=[]
+    ),
     "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
     "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),

@@ -13,8 +13,8 @@ from app.lessons.markdown import Predict, Text, unlinked
 from app.lessons.service import find
 from app.store.documents import ID_LENGTH
 from tests.collections.collecting import BODY, made
-from tests.serving.problem import hold
 from tests.handouts.test_handout import numbers_in
+from tests.serving.problem import hold
 from tests.serving.storage import share
 
 

@@ -1,13 +1,13 @@
 /** The lab's exports: numbers for a spreadsheet or a program, LaTeX, a handout. */
 
 import { latex, latexNumber } from "../core/compute/formula.js";
-import { bindExportPanel } from "../core/page/disclosure.js";
+import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
 import { Problem } from "../core/wire/problem.js";
 import { csv, number } from "../lib/csv.js";
 import { find } from "../lib/dom.js";
 import { matrixSymbol } from "./figure/matrix-inputs.js";
 import { numberFormat } from "./figure/step-results.js";
-import { labRequest, shareState } from "./link.js";
+import { format, labRequest, shareState } from "./link.js";
 import { axisLabels, shownSteps } from "./steps.js";
 
 /** @import { Answer } from "./steps.js" */
@@ -111,5 +111,6 @@ export function bindExports({ t }, api, figure, lang) {
     return api.file(`/api/handout?theme=${dark ? "dark" : "light"}`, { body: { state: shareState(lab, lang) } });
   }
 
-  bindExportPanel({ t, kinds, make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });
+  const worksheet = () => worksheetOf(`/lab?${format(figure.lab())}`, lang);
+  bindExportPanel({ t, kinds, worksheet, make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });
 }

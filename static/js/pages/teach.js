@@ -3,6 +3,7 @@
 import { studyKeys } from "../study/kept-studies.js";
 import { ownAssignments } from "../assignment/kept-assignments.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
+import { worksheetOf } from "../core/page/disclosure.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { keptCollections } from "../core/store/kept-collections.js";
 import { createApi } from "../core/wire/api.js";
@@ -60,6 +61,7 @@ function showCollections({ t }) {
         link("prepare", `/c/${id}?lang=${lang}#edit`, t("Prepare"), title),
         link("present", `/c/${id}?lang=${lang}#present`, t("Present"), title),
         link("handout", `/c/${id}/handout.html?lang=${lang}`, t("Handout"), title),
+        link("worksheet", worksheetOf(`/c/${id}`, lang), t("Worksheet to print"), title),
         link("assign", `/a?of=/c/${id}&lang=${lang}`, t("Assignment"), title),
       ),
     );

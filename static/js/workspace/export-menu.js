@@ -2,7 +2,7 @@
 
 import { json } from "../core/compute/computed-tensors.js";
 import { poster } from "../core/draw/export-picture.js";
-import { bindExportPanel } from "../core/page/disclosure.js";
+import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
 import { changes, isChanged, plainChange } from "../core/store/interventions.js";
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -181,7 +181,14 @@ export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json",
       return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
     lacks: (kind) => PICTURES.includes(kind) && !context.figure.shown().picture?.(),
+    ...(kinds.includes("html") && { worksheet: () => worksheetOf(linkOf(context), store.get().link.lang) }),
   });
+}
+
+/** The path of a share that is not changed, or else of the page. @param {PageServices} context */
+function linkOf({ store, format }) {
+  const page = store.get();
+  return page.share && !isDeparted(page) ? `/s/${page.share.id}` : `/?${format(page.link)}`;
 }
 
 /** @param {PageServices["t"]} t @returns {Record<Kind, {name: string, says: string}>} */

@@ -67,10 +67,14 @@ export function bindDisclosure(button, panel, also = () => {}) {
  * @property {(kind: string) => Promise<{file: Blob, name: string} | {says: string}>} make  returns
  *   a file to save, or a message if the browser does the rest; throws a Problem
  * @property {(kind: string) => boolean} [lacks]  whether a kind is not available at present
+ * @property {() => string} [worksheet]  the address of the worksheet of what is on the screen; absent: there is none
  */
 
+/** The page of a worksheet. @param {string} link  of what is to be on it @param {string} lang */
+export const worksheetOf = (link, lang) => `/worksheet?${new URLSearchParams({ link, lang })}`;
+
 /** @param {Exports} of */
-export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
+export function bindExportPanel({ t, kinds, make, lacks = () => false, worksheet }) {
   const button = /** @type {HTMLButtonElement} */ (find("#export"));
   const panel = find("#export-panel");
   const message = h("p", { role: "status", className: "says" });
@@ -79,7 +83,9 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
     choice.addEventListener("click", () => take(kind));
     return { kind, choice };
   });
-  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), message);
+  const sheet = h("a", { className: "export-kind" }, h("b", {}, t("Worksheet to print")), " ", h("span", {}, t("blanks to fill in, and an answer key")));
+  const items = [...choices.map(({ choice }) => choice), ...(worksheet ? [sheet] : [])];
+  panel.append(h("ul", {}, ...items.map((item) => h("li", {}, item))), message);
   find(".export").hidden = false;
 
   /** @param {string} kind */
@@ -94,7 +100,9 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
 
   bindDisclosure(button, panel, (open) => {
     message.textContent = "";
-    if (open) for (const { kind, choice } of choices) choice.disabled = lacks(kind);
+    if (!open) return;
+    for (const { kind, choice } of choices) choice.disabled = lacks(kind);
+    if (worksheet) sheet.href = worksheet();
   });
 }
 

@@ -1,0 +1,28 @@
+"""The page of a worksheet."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from app.assets.templates import render
+from app.figures.links import MAX_LINK
+from app.http.services import Opened
+from app.worksheets import service as worksheets
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+MAX_SENTENCE = 200  # characters: more words than a matrix on paper has columns
+
+
+@router.get("/worksheet")
+async def worksheet_page(
+    request: Request,
+    services: Opened,
+    link: Annotated[str, Query(max_length=MAX_LINK)] = "",
+    seed: Annotated[int, Query(ge=0, le=9999)] = 0,
+    sentence: Annotated[str, Query(max_length=MAX_SENTENCE)] = "",
+) -> HTMLResponse:
+    """Show what a link leads to as tasks on paper, with an answer key."""
+    sheet = await worksheets.sheet_of(services, request, link, seed, sentence.strip())
+    return render(request, services, "worksheet.html", more={"sheet": sheet})

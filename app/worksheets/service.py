@@ -1,0 +1,310 @@
+"""Makes the tasks of a worksheet from a link to a figure, the lab, a lesson or a collection."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from fastapi import Request
+from numpy.typing import NDArray
+
+from app.assets.languages import languages, negotiate
+from app.assets.qr import MAX_LINK, qr_code
+from app.assets.templates import base_url
+from app.collections import links
+from app.collections import service as collections
+from app.collections.service import Shown
+from app.engine.jobs import Encoding
+from app.engine.model_listing import Listing
+from app.engine.wire import Reply
+from app.figures import card
+from app.figures.kinds import KINDS
+from app.figures.links import Link, Target
+from app.figures.sentence_figures import over
+from app.figures.sentence_states import OneTextShareState, state_of
+from app.http.background import LARGE, off_loop
+from app.http.content_negotiation import SAFETENSORS
+from app.http.problems import ProblemError
+from app.http.services import Services
+from app.lab.links import request_of
+from app.lab.service import names
+from app.lessons import service as lessons
+from app.lessons.markdown import Predict, unlinked
+from app.settings import Settings
+from app.shares import service as sharing
+from app.shares.service import thaw
+from app.shares.store import Shares
+from app.traces.replies import ModelReply
+from app.traces.schemas import OneTextRunRequest, RunRequest
+from app.traces.service import run
+from app.worksheets.tasks import (
+    LINES,
+    Cell,
+    Table,
+    Task,
+    decimal,
+    hundredths,
+    matrix_task,
+    plain_table,
+    softmax_table,
+    switched,
+)
+from model.errors import InputError
+from model.lab.compute import compute
+from model.trace.tensor_names import present
+from model.trace.tensor_tap import HEAD, KEY, QUERY
+
+COLLECTION = re.compile(r"/c/([a-z0-9]+)/?$")
+GIVEN = (("x", "X"), ("w_q", "W_Q"), ("w_k", "W_K"), ("w_v", "W_V"))
+STEPS = (
+    ("q", "Q = X · W_Q"),
+    ("k", "K = X · W_K"),
+    ("v", "V = X · W_V"),
+    ("scores", ""),
+    ("weights", ""),
+    ("mix", ""),
+)
+SELECT = ("*.weights", "*.mask", "*.scores")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A worksheet. Without a link it only says how to make one."""
+
+    link: str = ""
+    title: str = ""
+    tasks: Sequence[Task] = ()
+    url: str = ""  # where the figure can be tried
+    code: str = ""  # its QR code, as SVG
+    seed: int = 0
+    sentence: str = ""  # the class's own, in place of the link's
+    matrix: bool = False  # whether another sentence can take its place
+    too_large: bool = False  # a matrix was left out
+
+    @property
+    def blanks(self) -> bool:
+        """Whether other cells could be blank."""
+        return any(task.kind == "matrix" for task in self.tasks)
+
+
+async def sheet_of(
+    services: Services, request: Request, link: str, seed: int, sentence: str
+) -> Sheet:
+    """Return the worksheet of a link. Raises InputError and ProblemError for one to nothing."""
+    if not link.strip():
+        return Sheet()
+    lang, home = negotiate(request, languages()), base_url(request, services)
+    if match := COLLECTION.search(link.split("?")[0].split("#")[0]):
+        collection = await collections.find(services, match[1])
+        tasks = []
+        for item in await collections.shown(services, request, collection, lang):
+            tasks += _titled(await _item(services, item, seed + item.n, lang), item.title)
+        title, path, own = collection.document["title"], f"/c/{collection.id}", False
+    else:
+        target = await links.target(services, request, link, "link")
+        own = target.kind == "workspace"
+        if own and sentence:
+            target = _with_sentence(target, sentence)
+        title, tasks = await _target(services, target, seed, lang)
+        path = target.link
+    on = switched(tasks)
+    tasks = [replace(task, on=fits) for task, fits in zip(tasks, on, strict=True)]
+    url = home + path
+    code = qr_code(url).decode() if tasks and len(url) <= MAX_LINK else ""
+    large = any(task.kind == "predict" and not task.tables for task in tasks)
+    return Sheet(path, title, tasks, url, code, seed, sentence if own else "", own, large)
+
+
+def _with_sentence(target: Target, sentence: str) -> Target:
+    state = Link("workspace", f"{target.query}&{target.fragment}".strip("&"))
+    names_of_old = {"target", "forced", "query", "key"}
+    fields = {name: value for name, value in state.state.items() if name not in names_of_old}
+    query = over(Link("workspace", ""), {**fields, "source": sentence}).query
+    return replace(target, query=query, fragment="")
+
+
+def _titled(tasks: Sequence[Task], title: str) -> list[Task]:
+    """Put the title of an item on its first task."""
+    return [replace(task, title="" if n else title) for n, task in enumerate(tasks)]
+
+
+async def _item(services: Services, item: Shown, seed: int, lang: str) -> Sequence[Task]:
+    if item.of.gone:
+        return []
+    try:
+        return (await _target(services, item.target, seed, lang))[1]
+    except (InputError, ProblemError):
+        return []  # a figure that cannot be run here
+
+
+async def _target(
+    services: Services, target: Target, seed: int, lang: str
+) -> tuple[str, list[Task]]:
+    """Return the title and the tasks of what a link shows."""
+    if target.share:
+        return await _shared(services, target, seed)
+    if target.kind == "lesson":
+        document = lessons.find(target.lesson).document(lang)
+        questions = [await _question(services, part) for part in lessons.taken(document)]
+        return document.title, questions
+    if target.kind == "figure":
+        figures = lessons.figures(target.lesson, lang)
+        if not 1 <= target.figure <= len(figures):
+            raise ProblemError(404, "not-found", "the lesson has no figure with this number")
+        block = figures[target.figure - 1].block
+        link = Link(block.link.page, target.shows) if target.shows else block.pictured
+        title = lessons.find(target.lesson).document(lang).title
+    else:
+        page = "lab" if target.kind == "lab" else "workspace"
+        title, link = "", Link(page, f"{target.query}&{target.fragment}".strip("&"))
+    if link.page == "lab":
+        return title, [await off_loop(_by_hand, link, seed, size=LARGE)]
+    if link.page != "workspace":
+        detail = "link leads to a figure that has no worksheet: only attention has"
+        raise InputError("not-a-link", "link", detail)
+    return title, await _sentence(services, link, seed)
+
+
+async def _sentence(services: Services, link: Link, seed: int) -> list[Task]:
+    """Return the tasks of a sentence in the workspace."""
+    state = state_of(services, link)
+    request = OneTextRunRequest if isinstance(state, OneTextShareState) else RunRequest
+    fields = state.model_dump(exclude_unset=True, include=set(request.model_fields))
+    name = services[Listing].pick(state.model)
+    select = present(list(SELECT), services[Listing].names(name))
+    encoding = Encoding(SAFETENSORS, services[Settings].max_values)
+    reply = await run(services, request.model_validate(fields), select, encoding)
+    model = ModelReply.model_validate(services[Listing].describe(name)).model_dump()
+    return _of_trace(state.model_dump(), model, Reply.parse(reply.content), seed)
+
+
+def _of_trace(
+    state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply, seed: int
+) -> list[Task]:
+    """Return the tasks of a head: its matrix, one row from its scores, and a guess."""
+    selection = card.look(state, model, reply)
+    heatmap = card.heatmap(selection, reply.document)
+    rows = len(heatmap.rows)
+    chosen = state.get("query")
+    row = min(int(chosen), rows - 1) if chosen is not None else rows // 2
+    written = reply.document["output"]["text"] if "output" in reply.document else ""
+    attention = selection.attention
+    about = Task(
+        "matrix",
+        card.sentence(state),
+        written,
+        (attention.block, attention.layer + 1, selection.head + 1),
+        row=heatmap.rows[row],
+    )
+    scores = reply.arrays.get(f"{attention.place}.scores")
+    mask = np.broadcast_to(heatmap.mask, heatmap.weights.shape)[row]
+    by_hand = scores is not None and selection.pool not in card.SAYS and mask.sum() > 1
+    tasks = []
+    table = matrix_task(heatmap, seed, row if by_hand else None)
+    if table is not None:
+        tasks.append(replace(about, tables=[table], height=48 + 8 * rows))
+    if by_hand and scores is not None:
+        work = softmax_table(scores[selection.head][row], mask, heatmap.columns)
+        tasks.append(replace(about, kind="softmax", tables=[work], height=40 + 9 * len(work.rows)))
+    printed = hundredths(np.where(mask, heatmap.weights[row], 0))
+    best = int(np.argmax(printed))
+    answer = f"{heatmap.columns[best]} ({decimal(printed[best])})"
+    tables = [table] if table is not None else []
+    tasks.append(
+        replace(about, kind="predict", tables=tables, answer=answer, lines=LINES, height=65)
+    )
+    return tasks
+
+
+async def _shared(services: Services, target: Target, seed: int) -> tuple[str, list[Task]]:
+    """Return the tasks of a share, from its stored numbers, and its author's question."""
+    share = await sharing.find(services, target.share)
+    _, about = await services[Shares].brief(target.share) or ({}, {})
+    title = about.get("title", "")
+    tasks = []
+    if "question" in about:
+        tasks.append(
+            Task(
+                "write",
+                question=about["question"],
+                why=about.get("answer", ""),
+                lines=LINES + 1,
+                height=45,
+            )
+        )
+    if "lab" in share.state:
+        link = Link("lab", str(share.state["link"]))
+        return title, [*tasks, await off_loop(_by_hand, link, seed, size=LARGE)]
+    reply = await off_loop(thaw, share.trace, size=LARGE)
+    return title, [*tasks, *_of_trace(share.state, share.model, reply, seed)]
+
+
+async def _question(services: Services, part: Predict) -> Task:
+    """Return a question of a lesson: with boxes to tick, a row to fill in, or lines."""
+    block = part.block
+    task = Task(
+        "write",
+        block.link.state.get("source", ""),
+        question=unlinked(part.question),
+        answer=block.expects or block.fields.get("value", ""),
+        why=unlinked(part.why),
+        lines=LINES,
+        height=42,
+    )
+    if block.link.page == "lab" and "show" not in block.link.state:
+        work = await off_loop(_by_hand, block.link, 0, size=LARGE)
+        given = [table for table in work.tables if not table.blanks]
+        return replace(task, tables=given, height=70)
+    if block.kind not in ("looks", "row"):
+        return task
+    try:
+        weights = await KINDS["workspace"].weights(services, block.link)  # type: ignore[misc]
+    except (InputError, ProblemError):
+        return task
+    row = min(int(block.link.state.get("query", "0")), len(weights.rows) - 1)
+    mask = np.broadcast_to(weights.mask, weights.weights.shape)[row]
+    columns = [label for label, visible in zip(weights.columns, mask, strict=True) if visible]
+    if block.kind == "looks":
+        height = 32 + 8 * -(-len(columns) // 6)
+        return replace(task, kind="choose", choices=columns, lines=0, height=height)
+    printed = hundredths(weights.weights[row][mask])
+    table = Table([""], columns, [[Cell(decimal(value), blank=True) for value in printed]])
+    return replace(task, kind="row", row=weights.rows[row], tables=[table], lines=0, height=50)
+
+
+def _by_hand(link: Link, seed: int) -> Task:
+    """Return the matrices of the lab with the steps of one row to be computed."""
+    request = request_of(link)
+    steps = compute(request).steps
+    column = link.state.get("convention") == "column"
+    tokens = {
+        side: names(link.query, side, count)
+        for side, count in zip(steps["weights"].dims, steps["weights"].value.shape, strict=True)
+        if side != HEAD
+    }
+    row = seed % len(tokens[QUERY]) if seed else len(tokens[QUERY]) - 1
+    tables = []
+    for field, name in GIVEN:
+        values = np.array(getattr(request, field), float)
+        labels = tokens[QUERY] if field == "x" and not column else [""] * len(values)
+        tables.append(plain_table(name, values, labels, None))
+    for name, formula in STEPS:
+        if name not in steps:
+            continue
+        values, dims = _first_head(np.asarray(steps[name].value), steps[name].dims)
+        if QUERY not in dims[:1] and name in ("scores", "weights", "mix", "q"):
+            values, dims = values.T, dims[::-1]
+        side = dims[0] if dims[0] in (QUERY, KEY) else KEY
+        labels = tokens.get(side, [""] * len(values))
+        blank = row if side == QUERY else None
+        tables.append(plain_table(formula or name, values, labels, blank))
+    return Task("lab", row=tokens[QUERY][row], tables=tables, height=60 + 14 * len(tables))
+
+
+def _first_head(
+    values: NDArray[np.float64], dims: Sequence[str]
+) -> tuple[NDArray[np.float64], Sequence[str]]:
+    if dims and dims[0] == HEAD:
+        return values[0], dims[1:]
+    return values, dims
