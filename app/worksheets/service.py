@@ -19,6 +19,7 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.figures import card
+from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS
 from app.figures.links import Link, Target
 from app.figures.sentence_figures import over
@@ -61,10 +62,12 @@ STEPS = (
     ("q", "Q = X · W_Q"),
     ("k", "K = X · W_K"),
     ("v", "V = X · W_V"),
-    ("scores", ""),
-    ("weights", ""),
-    ("mix", ""),
+    ("scores", "S"),
+    ("weights", "A = softmax(S)"),
+    ("mix", "A · V"),
 )
+SCORES = {"scaled": "S = Q · Kᵀ / √d", "dot": "S = Q · Kᵀ"}
+SPECIAL = re.compile(r"<.+>")  # tokens that are no choice for a class
 SELECT = ("*.weights", "*.mask", "*.scores")
 
 
@@ -147,7 +150,11 @@ async def _target(
     if target.kind == "lesson":
         document = lessons.find(target.lesson).document(lang)
         questions = [await _question(services, part) for part in lessons.taken(document)]
-        return document.title, questions
+        before = ["", *(question.subject for question in questions)]
+        return document.title, [
+            replace(question, again=question.subject == subject)
+            for question, subject in zip(questions, before, strict=False)
+        ]
     if target.kind == "figure":
         figures = lessons.figures(target.lesson, lang)
         if not 1 <= target.figure <= len(figures):
@@ -187,7 +194,7 @@ def _of_trace(
     heatmap = card.heatmap(selection, reply.document)
     rows = len(heatmap.rows)
     chosen = state.get("query")
-    row = min(int(chosen), rows - 1) if chosen is not None else rows // 2
+    row = _widest(heatmap) if chosen is None else min(int(chosen), rows - 1)
     written = reply.document["output"]["text"] if "output" in reply.document else ""
     attention = selection.attention
     about = Task(
@@ -215,6 +222,13 @@ def _of_trace(
         replace(about, kind="predict", tables=tables, answer=answer, lines=LINES, height=65)
     )
     return tasks
+
+
+def _widest(heatmap: Heatmap) -> int:
+    """Return the row with the most even weights: the one with the most to compute."""
+    shares = np.where(heatmap.mask, heatmap.weights, 0)
+    entropies = -(shares * np.log(np.maximum(shares, 1e-9))).sum(-1)
+    return int(np.argmax(entropies))
 
 
 async def _shared(services: Services, target: Target, seed: int) -> tuple[str, list[Task]]:
@@ -266,8 +280,9 @@ async def _question(services: Services, part: Predict) -> Task:
     mask = np.broadcast_to(weights.mask, weights.weights.shape)[row]
     columns = [label for label, visible in zip(weights.columns, mask, strict=True) if visible]
     if block.kind == "looks":
-        height = 32 + 8 * -(-len(columns) // 6)
-        return replace(task, kind="choose", choices=columns, lines=0, height=height)
+        choices = [label for label in columns if not SPECIAL.fullmatch(label)]
+        height = 32 + 8 * -(-len(choices) // 6)
+        return replace(task, kind="choose", choices=choices, lines=0, height=height)
     printed = hundredths(weights.weights[row][mask])
     table = Table([""], columns, [[Cell(decimal(value), blank=True) for value in printed]])
     return replace(task, kind="row", row=weights.rows[row], tables=[table], lines=0, height=50)
@@ -288,7 +303,7 @@ def _by_hand(link: Link, seed: int) -> Task:
     for field, name in GIVEN:
         values = np.array(getattr(request, field), float)
         labels = tokens[QUERY] if field == "x" and not column else [""] * len(values)
-        tables.append(plain_table(name, values, labels, None))
+        tables.append(plain_table(name, values, labels))
     for name, formula in STEPS:
         if name not in steps:
             continue
@@ -298,8 +313,11 @@ def _by_hand(link: Link, seed: int) -> Task:
         side = dims[0] if dims[0] in (QUERY, KEY) else KEY
         labels = tokens.get(side, [""] * len(values))
         blank = row if side == QUERY else None
-        tables.append(plain_table(formula or name, values, labels, blank))
-    return Task("lab", row=tokens[QUERY][row], tables=tables, height=60 + 14 * len(tables))
+        columns = tokens[KEY] if KEY in dims[1:] else ()
+        label = SCORES.get(request.scoring, formula) if name == "scores" else formula
+        tables.append(plain_table(label, values, labels, blank, columns))
+    height = 75 + 14 * len(tables)
+    return Task("lab", row=tokens[QUERY][row], tables=tables, lines=LINES + 1, height=height)
 
 
 def _first_head(

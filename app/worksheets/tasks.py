@@ -19,6 +19,7 @@ MAX_KEYS = 9  # of a softmax by hand; the others are one line
 HUNDREDTHS = 100
 LEAST = 0.05  # a blank below it could be guessed
 LINES = 2  # to write on, below a question
+NEGLIGIBLE = 0.01  # power beside the largest: it is one of the others
 LARGEST = 3.0  # score on paper: its power is 20
 
 Floats = NDArray[np.float64]
@@ -64,6 +65,7 @@ class Task:
     lines: int = 0
     height: int = 0  # on paper, about, in millimetres
     title: str = ""  # of the item that it begins
+    again: bool = False  # whether its sentence stands above the task before it
     on: bool = field(default=True)  # printed unless the reader switches it off
 
 
@@ -78,8 +80,8 @@ def hundredths(weights: Floats) -> list[int]:
 
 
 def decimal(hundredth: int) -> str:
-    """Return hundredths with two decimals."""
-    return f"{hundredth / HUNDREDTHS:.2f}"
+    """Return hundredths with two decimals; nothing is 0."""
+    return f"{hundredth / HUNDREDTHS:.2f}" if hundredth else "0"
 
 
 def matrix_task(weights: Heatmap, seed: int, whole_row: int | None) -> Table | None:
@@ -96,7 +98,8 @@ def matrix_task(weights: Heatmap, seed: int, whole_row: int | None) -> Table | N
         visible = np.broadcast_to(weights.mask, weights.weights.shape)[index]
         printed = hundredths(np.where(visible, weights.weights[index], 0))
         large = [n for n in range(columns) if printed[n] >= LEAST * HUNDREDTHS]
-        blank = int(random.choice(large)) if len(large) > 1 else -1
+        certain = max(printed, default=0) == HUNDREDTHS  # 1, where there is nothing to compute
+        blank = -1 if certain or not large else int(random.choice(large))
         cells.append(
             [
                 Cell(
@@ -112,29 +115,31 @@ def matrix_task(weights: Heatmap, seed: int, whole_row: int | None) -> Table | N
 def softmax_table(scores: Floats, mask: NDArray[np.bool_], labels: Sequence[str]) -> Table:
     """Return the calculation of a row of weights: score, e to the score, weight.
 
-    If there are more than `MAX_KEYS` keys, those with the smallest scores are one line without a
-    label, whose second number is printed. The same number is subtracted from all scores, which
+    Keys that hardly count, and those beyond `MAX_KEYS`, are one line without a label, whose second
+    number is printed. The same number is subtracted from all scores, which
     changes no weight, so that the powers are easy to write.
     """
     keys = [int(n) for n in np.flatnonzero(mask)]
+    powers = np.exp(scores - max(scores[n] for n in keys))
     ranked = sorted(keys, key=lambda n: -scores[n])
-    listed = sorted(ranked[:MAX_KEYS])
+    seen = sum(powers[n] >= NEGLIGIBLE for n in keys)
+    listed = sorted(ranked[: max(2, min(MAX_KEYS, seen))])
     rest = [n for n in keys if n not in listed]
     shift = max(float(scores[n]) for n in keys) - LARGEST
     printed = {n: round(float(scores[n]) - shift, 2) + 0.0 for n in keys}
-    powers = {n: float(np.exp(printed[n])) for n in keys}
-    total = sum(powers.values())
+    written = {n: float(np.exp(printed[n])) for n in keys}
+    total = sum(written.values())
     rows = [
         [
             Cell(f"{printed[n]:.2f}".replace("-", "−")),
-            Cell(f"{powers[n]:.2f}", blank=True),
-            Cell(f"{powers[n] / total:.2f}", blank=True),
+            Cell(f"{written[n]:.2f}", blank=True),
+            Cell(f"{written[n] / total:.2f}", blank=True),
         ]
         for n in listed
     ]
     names = [labels[n] for n in listed]
     if rest:
-        sum_of_rest = sum(powers[n] for n in rest)
+        sum_of_rest = sum(written[n] for n in rest)
         names.append("")
         rows.append(
             [Cell(""), Cell(f"{sum_of_rest:.2f}"), Cell(f"{sum_of_rest / total:.2f}", blank=True)]
@@ -150,13 +155,19 @@ def number(value: float) -> str:
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
-def plain_table(name: str, values: Floats, rows: Sequence[str], blank_row: int | None) -> Table:
+def plain_table(
+    name: str,
+    values: Floats,
+    rows: Sequence[str],
+    blank_row: int | None = None,
+    columns: Sequence[str] = (),
+) -> Table:
     """Return a matrix; the cells of a row may be blank."""
     cells = [
         [Cell(number(value), index == blank_row) for value in row]
         for index, row in enumerate(values.tolist())
     ]
-    return Table(rows, [], cells, name)
+    return Table(rows, columns, cells, name)
 
 
 PAGE = 235  # millimetres of A4 and Letter, upright, between their margins
