@@ -14,8 +14,10 @@ from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
@@ -61,6 +63,8 @@ UNSAID = {
     "why": "",
 }
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
+DIGITS = 12  # binary ones of a number in a collection that would be larger: 1/8,000 of it
+BLOCK = re.compile(r'<script type="application/gzip" id="([^"]+)">([^<]+)</script>')
 COLLECTION_BYTES = 600_000  # of its file; while they last, figures have more than their attention
 
 
@@ -124,16 +128,23 @@ def collection_handout(
     `collection` is the collection with its address; an item is its texts, and what its figure shows
     (None: it has none).
     """
-    rendered: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for n, (texts, figure) in enumerate(items, 1):
         kind, script = "", Markup("")
         if figure is not None and "lab" in figure.about["state"]:
             kind, script = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
         elif figure is not None:
             kind, script = "workspace", _trace(f"item-{n}-data", figure, 0)
-        rendered.append({**UNSAID, **texts, "n": n, "page": kind, "held": script})
+        entries.append({**UNSAID, **texts, "n": n, "page": kind, "held": script})
+    drawn = [
+        (entry, figure)
+        for entry, (_, figure) in zip(entries, items, strict=True)
+        if entry["page"] == "workspace" and figure is not None
+    ]
 
-    def page() -> bytes:
+    def page(rounded: bool) -> bytes:
+        held = _once([entry["held"] for entry in entries])
+        rendered = [{**entry, "held": part} for entry, part in zip(entries, held, strict=True)]
         return _page(
             "collection-handout",
             lang,
@@ -141,17 +152,54 @@ def collection_handout(
             home=home.rstrip("/"),
             told=collection,
             items=rendered,
+            rounded=rounded,
         )
 
-    room = COLLECTION_BYTES - len(page())
-    for entry, (_, figure) in zip(rendered, items, strict=True):
-        if entry["page"] != "workspace" or figure is None:
-            continue
+    file = page(rounded=False)
+    if len(file) > COLLECTION_BYTES:
+        for entry, figure in drawn:
+            entry["held"] = _trace(f"item-{entry['n']}-data", _in_few_digits(figure), 0)
+        return page(rounded=True)
+    room = COLLECTION_BYTES - len(file)
+    for entry, figure in drawn:
         whole = _trace(f"item-{entry['n']}-data", figure, MANY)
         if len(whole) - len(entry["held"]) <= room:
             room -= len(whole) - len(entry["held"])
             entry["held"] = whole
-    return page()
+    return page(rounded=False)
+
+
+def _once(held: Sequence[Markup]) -> list[Markup]:
+    """Return blocks of which equal ones are in the file once; the others refer to the first."""
+    first: dict[str, str] = {}
+
+    def shortened(block: re.Match[str]) -> str:
+        identity, content = block[1], block[2]
+        if identity == (same := first.setdefault(content, identity)):
+            return block[0]
+        return f'<script type="application/gzip" id="{identity}" data-same="{same}"></script>'
+
+    return [Markup(BLOCK.sub(shortened, part)) for part in held]
+
+
+def _in_few_digits(content: HandoutContent) -> HandoutContent:
+    """Return the same with `DIGITS` binary digits in each number, which compress to half."""
+    trace = replace(
+        content.trace, arrays={name: _few(a) for name, a in content.trace.arrays.items()}
+    )
+    answers = [
+        (question, replace(answer, arrays={name: _few(a) for name, a in answer.arrays.items()}))
+        for question, answer in content.answers
+    ]
+    return replace(content, trace=trace, answers=answers)
+
+
+def _few(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype != np.float32:
+        return array
+    dropped = 24 - DIGITS
+    bits = np.ascontiguousarray(array).view(np.uint32)
+    return ((bits + (1 << dropped - 1)) >> dropped << dropped).astype(np.uint32).view(np.float32)
 
 
 def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:

@@ -91,6 +91,7 @@ async def test_a_lesson_is_in_the_handout_with_its_text_and_questions(
     assert "Public." in file
     assert "Do not tell them." not in file
     assert len(content) <= COLLECTION_BYTES
+    assert "data-same" in file, "figures of one sentence have its numbers once"
     for note in document.notes:
         assert note not in file
     # Figures whose head is switched off show it as the model has it.

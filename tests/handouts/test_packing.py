@@ -92,3 +92,22 @@ def test_a_file_of_tensors_is_what_safetensors_reads() -> None:
     assert (
         np.frombuffer(file[start : start + 96], np.float32).tolist() == arrays["b"].ravel().tolist()
     )
+
+
+def test_equal_blocks_are_in_a_collection_once() -> None:
+    held = [block("item-1-data", b"a"), block("item-2-data", b"a") + block("item-2-more", b"b")]
+    first, second = handout_html._once(held)
+    assert first == held[0]
+    assert '<script type="application/gzip" id="item-2-data" data-same="item-1-data">' in second
+    assert str(block("item-2-more", b"b")) in second
+
+
+def test_few_digits_are_nearly_the_same_numbers() -> None:
+    numbers = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    few = handout_html._few(numbers)
+    np.testing.assert_allclose(few, numbers, rtol=2**-handout_html.DIGITS)
+    assert few.dtype == np.float32
+    assert len(block("a", planes(few.tobytes()))) < 0.62 * len(
+        block("a", planes(numbers.tobytes()))
+    )
+    assert handout_html._few(np.arange(3)).tolist() == [0, 1, 2]

@@ -8,10 +8,12 @@ function bytesOf(text) {
 }
 
 /**
- * @param {HTMLElement} element  with compressed content
+ * @param {HTMLElement} element  with compressed content, or with the id of the element that has the same
  * @returns {Response}
  */
-export function unpacked({ textContent }) {
+export function unpacked(element) {
+  const { same } = element.dataset;
+  const { textContent } = same ? /** @type {HTMLElement} */ (document.getElementById(same)) : element;
   return new Response(new Blob([bytesOf(atob(textContent ?? ""))]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
