@@ -131,7 +131,10 @@ async def _items(services: Services, item: Shown, lang: str) -> list[Item]:
     if item.of.kind != "lesson":
         about = {"about": item.of.options.get("about", "")}
         return [
-            ({**texts, **about, **await _said(services, item)}, await _data(services, item, lang))
+            (
+                {**texts, **about, **await _author_texts(services, item)},
+                await _data(services, item, lang),
+            )
         ]
     return [
         (texts, None),
@@ -194,7 +197,7 @@ def _unchanged(link: Link) -> Link:
     return Link(link.page, urlencode(state))
 
 
-async def _said(services: Services, item: Shown) -> dict[str, str]:
+async def _author_texts(services: Services, item: Shown) -> dict[str, str]:
     """Return what a share's author wrote, and the remark on a link whose changes are left out."""
     if item.of.share:
         _, about = await services[Shares].brief(item.of.share) or ({}, {})

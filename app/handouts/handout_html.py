@@ -183,7 +183,7 @@ def _once(held: Sequence[Markup]) -> list[Markup]:
 
 
 def _in_few_digits(content: HandoutContent) -> HandoutContent:
-    """Return the same with `DIGITS` binary digits in each number, which compress to half."""
+    """Return the same with `DIGITS` binary digits in each number, which compress to two thirds."""
     trace = replace(
         content.trace, arrays={name: _few(a) for name, a in content.trace.arrays.items()}
     )

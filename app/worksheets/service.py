@@ -57,7 +57,7 @@ from model.trace.tensor_names import present
 from model.trace.tensor_tap import HEAD, KEY, QUERY
 
 COLLECTION = re.compile(r"/c/([a-z0-9]+)/?$")
-GIVEN = (("x", "X"), ("w_q", "W_Q"), ("w_k", "W_K"), ("w_v", "W_V"), ("w_o", "W_O"))
+INPUTS = (("x", "X"), ("w_q", "W_Q"), ("w_k", "W_K"), ("w_v", "W_V"), ("w_o", "W_O"))
 STEPS = (
     ("q", "Q = X · W_Q"),
     ("k", "K = X · W_K"),
@@ -268,9 +268,9 @@ async def _question(services: Services, part: Predict) -> Task:
     )
     if block.link.page == "lab" and "show" not in block.link.state:
         work = await off_loop(_by_hand, block.link, 0, size=LARGE)
-        symbols = [symbol for _, symbol in GIVEN]
-        given = [table for table in work.tables if table.name in symbols]
-        return replace(task, tables=given, height=70)
+        symbols = [symbol for _, symbol in INPUTS]
+        inputs = [table for table in work.tables if table.name in symbols]
+        return replace(task, tables=inputs, height=70)
     if block.kind not in ("looks", "row"):
         return task
     try:
@@ -301,7 +301,7 @@ def _by_hand(link: Link, seed: int) -> Task:
     }
     row = seed % len(tokens[QUERY]) if seed else len(tokens[QUERY]) - 1
     tables = []
-    for field, name in GIVEN:
+    for field, name in INPUTS:
         if (matrix := getattr(request, field)) is None:
             continue
         values = np.array(matrix, float)

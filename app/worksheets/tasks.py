@@ -122,8 +122,8 @@ def softmax_table(scores: Floats, mask: NDArray[np.bool_], labels: Sequence[str]
     keys = [int(n) for n in np.flatnonzero(mask)]
     powers = np.exp(scores - max(scores[n] for n in keys))
     ranked = sorted(keys, key=lambda n: -scores[n])
-    seen = sum(powers[n] >= NEGLIGIBLE for n in keys)
-    listed = sorted(ranked[: max(2, min(MAX_KEYS, seen))])
+    count = sum(powers[n] >= NEGLIGIBLE for n in keys)
+    listed = sorted(ranked[: max(2, min(MAX_KEYS, count))])
     rest = [n for n in keys if n not in listed]
     shift = max(float(scores[n]) for n in keys) - LARGEST
     printed = {n: round(float(scores[n]) - shift, 2) + 0.0 for n in keys}

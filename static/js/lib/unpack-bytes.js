@@ -13,7 +13,7 @@ function bytesOf(text) {
  */
 export function unpacked(element) {
   const { same } = element.dataset;
-  const { textContent } = same ? /** @type {HTMLElement} */ (document.getElementById(same)) : element;
+  const { textContent } = same ? /** @type {Element} */ (element.ownerDocument.querySelector(`[id="${same}"]`)) : element;
   return new Response(new Blob([bytesOf(atob(textContent ?? ""))]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
