@@ -143,8 +143,8 @@ def collection_handout(
     ]
 
     def page(rounded: bool) -> bytes:
-        held = _once([entry["held"] for entry in entries])
-        rendered = [{**entry, "held": part} for entry, part in zip(entries, held, strict=True)]
+        blocks = _once([entry["held"] for entry in entries])
+        rendered = [{**entry, "held": part} for entry, part in zip(entries, blocks, strict=True)]
         return _page(
             "collection-handout",
             lang,
@@ -169,7 +169,7 @@ def collection_handout(
     return page(rounded=False)
 
 
-def _once(held: Sequence[Markup]) -> list[Markup]:
+def _once(blocks: Sequence[Markup]) -> list[Markup]:
     """Return blocks of which equal ones are in the file once; the others refer to the first."""
     first: dict[str, str] = {}
 
@@ -179,7 +179,7 @@ def _once(held: Sequence[Markup]) -> list[Markup]:
             return block[0]
         return f'<script type="application/gzip" id="{identity}" data-same="{same}"></script>'
 
-    return [Markup(BLOCK.sub(shortened, part)) for part in held]
+    return [Markup(BLOCK.sub(shortened, part)) for part in blocks]
 
 
 def _in_few_digits(content: HandoutContent) -> HandoutContent:

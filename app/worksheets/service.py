@@ -103,11 +103,11 @@ async def sheet_of(
         tasks = []
         for item in await collections.shown(services, request, collection, lang):
             tasks += _titled(await _item(services, item, seed + item.n, lang), item.title)
-        title, path, own = collection.document["title"], f"/c/{collection.id}", False
+        title, path, is_sentence = collection.document["title"], f"/c/{collection.id}", False
     else:
         target = await links.target(services, request, link, "link")
-        own = target.kind == "workspace"
-        if own and sentence:
+        is_sentence = target.kind == "workspace"
+        if is_sentence and sentence:
             target = _with_sentence(target, sentence)
         title, tasks = await _target(services, target, seed, lang)
         path = target.link
@@ -116,7 +116,9 @@ async def sheet_of(
     url = home + path
     code = qr_code(url).decode() if tasks and len(url) <= MAX_LINK else ""
     large = any(task.kind == "predict" and not task.tables for task in tasks)
-    return Sheet(path, title, tasks, url, code, seed, sentence if own else "", own, large)
+    return Sheet(
+        path, title, tasks, url, code, seed, sentence if is_sentence else "", is_sentence, large
+    )
 
 
 def _with_sentence(target: Target, sentence: str) -> Target:
