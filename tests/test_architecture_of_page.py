@@ -49,6 +49,7 @@ ENTRIES = (
     "results.js",
     "teach.js",
     "study.js",
+    "worksheet.js",
     "studies.js",
     "speaker.js",
     "zoo.js",
