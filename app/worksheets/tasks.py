@@ -176,7 +176,8 @@ PAGES = 2
 
 def switched(tasks: Sequence[Task]) -> list[bool]:
     """Return which tasks are printed at first: those that fit on two pages, at least one."""
-    used, on = 0, []
+    used = 0
+    on: list[bool] = []
     for task in tasks:
         fits = not on or used + task.height <= PAGE * PAGES
         used += task.height if fits else 0
