@@ -24,6 +24,9 @@ async def test_a_room_presents_what_its_owner_sends(client: httpx.AsyncClient) -
         "question": None,
         "handed": False,
         "closed": False,
+        "paused": False,
+        "picked": None,
+        "wall": "closed",
         "over": False,
     }
     pointer = {"figure": "figure-2", "query": {"side": "target", "index": 2}, "key": None}

@@ -75,12 +75,12 @@ function mount(context, root) {
 
   /** @param {number} unit */
   function choose(unit) {
-    const units = shown()?.values.cols ?? 1;
+    const units = state()?.values.cols ?? 1;
     store.choose({ unit: Math.min(unit, units - 1) }, "chosen");
   }
 
   /** What is shown: the units at each token, the selected token, the unit. */
-  function shown() {
+  function state() {
     const page = store.get();
     const [network] = hiddenOf(page);
     const tensor = network && page.trace?.tensors[network.name];
@@ -88,15 +88,15 @@ function mount(context, root) {
     const steps = axes(page.model, page.trace, blockAt(page).id).rows;
     const values = plane(tensor);
     const first = Math.max(0, steps.findIndex(({ reads, writes }) => !(reads ?? writes).special));
-    const at = Math.min(highlightOf(page, store.hovered()).query ?? page.link.query ?? first, values.rows - 1);
-    const most = outstanding(values, at, LISTED);
+    const selected = Math.min(highlightOf(page, store.hovered()).query ?? page.link.query ?? first, values.rows - 1);
+    const strongest = outstanding(values, selected, LISTED);
     const { unit } = page.link.options;
-    const index = unit !== null && unit < values.cols ? unit : most[0].unit;
-    return { network, labels: steps.map(({ reads, writes }) => reads ?? writes), values, at, most, unit: index };
+    const index = unit !== null && unit < values.cols ? unit : strongest[0].unit;
+    return { network, labels: steps.map(({ reads, writes }) => reads ?? writes), values, selected, strongest, unit: index };
   }
 
   function draw() {
-    const view = shown();
+    const view = state();
     const { model, trace } = store.get();
     const lacks = Boolean(model) && !hiddenOf(store.get()).length;
     none.hidden = !lacks;
@@ -104,19 +104,19 @@ function mount(context, root) {
     waiting.show(!view && !lacks);
     body.hidden = !view;
     if (!view || !trace) return render(finding);
-    const { network, labels, values, at, most, unit } = view;
+    const { network, labels, values, selected, strongest, unit } = view;
     const ofUnit = unitAt(values, unit);
-    const largest = Math.max(...ofUnit, ...most.map(({ value }) => value), 1e-9);
+    const largest = Math.max(...ofUnit, ...strongest.map(({ value }) => value), 1e-9);
     const bar = (/** @type {number} */ value) => el("td", { key: "bar" }, el("span", { className: "track" }, el("span", { className: "bar", style: { width: `${(100 * Math.max(0, value)) / largest}%` } })));
     const number = (/** @type {number} */ value, key = "value") => el("td", { key, className: value ? "" : "faint" }, two(value));
     const button = (/** @type {number} */ index, /** @type {boolean} */ isSelected, /** @type {import("../../lib/render.js").Child} */ name) =>
       el("th", { key: "name", scope: "row" }, el("button", { type: "button", className: "button quiet", "data-index": String(index), "aria-pressed": String(isSelected) }, name));
     render(nameOfUnit, t("Unit {n} at each token", { n: unit + 1 }));
-    render(byToken, el("tbody", {}, labels.map((label, i) => el("tr", { key: String(i), "data-selected": i === at ? "" : undefined }, [button(i, i === at, token(label)), bar(ofUnit[i]), number(ofUnit[i])]))));
-    render(nameOfToken, context.phrase(t("Units that stand out at {token}"), { token: quoted(labels[at]) }));
+    render(byToken, el("tbody", {}, labels.map((label, i) => el("tr", { key: String(i), "data-selected": i === selected ? "" : undefined }, [button(i, i === selected, token(label)), bar(ofUnit[i]), number(ofUnit[i])]))));
+    render(nameOfToken, context.phrase(t("Units that stand out at {token}"), { token: quoted(labels[selected]) }));
     render(
       byUnit,
-      el("tbody", {}, most.map((entry) =>
+      el("tbody", {}, strongest.map((entry) =>
         el("tr", { key: String(entry.unit), "data-selected": entry.unit === unit ? "" : undefined }, [
           button(entry.unit, entry.unit === unit, t("unit {n}", { n: entry.unit + 1 })),
           bar(entry.value),
