@@ -12,8 +12,8 @@ function bytesOf(text) {
  * @returns {Response}
  */
 export function unpacked(element) {
-  const { same } = element.dataset;
-  const { textContent } = same ? /** @type {Element} */ (element.ownerDocument.querySelector(`[id="${same}"]`)) : element;
+  const { same: sameId } = element.dataset;
+  const { textContent } = sameId ? /** @type {Element} */ (element.ownerDocument.querySelector(`[id="${sameId}"]`)) : element;
   return new Response(new Blob([bytesOf(atob(textContent ?? ""))]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
