@@ -48,7 +48,7 @@ export function createListing({ page: { t }, api, lang, id }) {
             el("select", { "aria-label": t("Its language"), onchange: (/** @type {any} */ { target }) => (choice = target.value) }, option("en", "English"), option("zh", "中文"), option("en zh", t("Both"))),
             el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => !busy && void list(/** @type {Listing["languages"]} */ (choice.split(" "))) }, t("Put it on the shelf")),
           ),
-      el("p", { key: "says", className: "says", role: "status" }, message),
+      el("p", { key: "says", className: "meta", role: "status" }, message),
       problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
     );
   }

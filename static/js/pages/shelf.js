@@ -14,6 +14,7 @@ async function start() {
   const make = createCollectionMaker(page, lang, find("#shelf-problem"));
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
     const { copy = "", title = "" } = button.dataset;
+    button.disabled = false; // until now a click would do nothing
     button.addEventListener("click", () => void make(() => api.copyCollection(copy, lang), title, button));
   }
 }

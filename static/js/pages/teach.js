@@ -34,11 +34,13 @@ function bindChoosing({ t }, api) {
   /** @param {import("../core/wire/page-requests.js").Document} document @param {HTMLButtonElement} button */
   const create = (document, button) => make(() => api.createCollection(document), document.title, button);
 
-  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]")))
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]"))) {
+    button.disabled = false; // until now a click would do nothing
     button.addEventListener("click", () => {
       const { title, items } = JSON.parse(button.dataset.plan ?? "{}");
       void create({ title, note: "", items }, button);
     });
+  }
   const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
