@@ -3,7 +3,6 @@
 A browser that cannot run the model shows only this.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,16 +13,17 @@ from model.adapters.requests.adapter import Adapter
 # What the opening draws, and the views of attention; vectors would be six times as many bytes.
 SELECT = ["*.weights", "*.mask", "*.probabilities", "*.candidates"]
 EXAMPLES = "js/core/store/examples.js"
-EXAMPLE = r'lang: "{}", text: "([^"]+)"'
+EXAMPLE = 'lang: "{}", text: "'  # before an example's sentence
 
 
 def opening_sentence(lang: str) -> str:
     """Return the sentence on which the page opens: the first example of its language."""
     examples = (STATIC / EXAMPLES).read_text(encoding="utf-8")
-    example = re.search(EXAMPLE.format(lang), examples) or re.search(EXAMPLE.format("en"), examples)
-    if example is None:
-        raise ValueError(f"{EXAMPLES} has no example in en")
-    return example[1]
+    for language in (lang, "en"):
+        _, label, rest = examples.partition(EXAMPLE.format(language))
+        if label:
+            return rest.partition('"')[0]
+    raise ValueError(f"{EXAMPLES} has no example in en")
 
 
 def frozen_opening(adapter: Adapter, described: Mapping[str, Any], lang: str) -> bytes:
