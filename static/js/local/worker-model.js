@@ -21,8 +21,8 @@ export function createWorkerModel(worker, folder, description, onLoading) {
 
   worker.addEventListener("message", ({ data }) => {
     const { id, reply, loading, problem, error } = /** @type {Told} */ (data);
-    if (loading) return onLoading(loading);
     const request = waiting.get(id);
+    if (loading) return request && onLoading(loading); // files still come after one of them has failed
     waiting.delete(id);
     if (problem) request?.reject(new Problem(problem.kind, problem));
     else if (error !== undefined) request?.reject(new Problem("unexpected", { detail: error }));
