@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { weightChange } from "../../static/js/core/store/weight-change.js";
+import { largestChange, weightChange } from "../../static/js/core/store/weight-change.js";
 import { flush, ready, SELF } from "../js/bound-session.js";
 
 const OFF = [{ at: "encoder.0.self", head: 0, do: "zero" }];
@@ -36,4 +36,14 @@ test("nothing is said of a weight that stays, of another token, and without chan
   const source = SELF.tokens.source.map((token) => ({ ...token, text: `${token.text}x` }));
   assert.equal(weightChange((await changedPage(scaled(0.5, { tokens: { ...SELF.tokens, source } }))).get(), { row: 1, col: 1 }), null);
   assert.equal(weightChange((await ready()).store.get(), { row: 0, col: 1 }), null);
+});
+
+test("of a head that is off, the weight that was largest is named, not the first of a row of zeros", async () => {
+  const store = await changedPage(scaled(0));
+  const row = Array.from(/** @type {any} */ (SELF.tensors[NAME]).data.slice(0, 3));
+  const largest = largestChange(store.get(), 0, 3);
+  assert.equal(largest?.col, row.indexOf(Math.max(...row)));
+  assert.notEqual(largest?.col, 0);
+  assert.equal(largest?.change.changed, 0);
+  assert.equal(largestChange((await changedPage(scaled(1))).get(), 0, 3), null);
 });

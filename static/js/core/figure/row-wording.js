@@ -3,7 +3,7 @@
 import { findingOf } from "../compute/attention-row.js";
 import { doubtfulWord, doubtsOf } from "../store/certainty.js";
 import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
-import { weightChange } from "../store/weight-change.js";
+import { largestChange, weightChange } from "../store/weight-change.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";
@@ -56,7 +56,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
 }
 
 /**
- * What the changes did to the weight that is pointed at, or to the largest of the row.
+ * What the changes did to the weight that is pointed at, or to the one of the row that they moved most.
  * @param {Pick<Context, "phrase" | "t">} context
  * @param {import("../store/store.js").Page} page
  * @param {import("../store/heatmap-data.js").Reading} read
@@ -65,10 +65,10 @@ export function rowCaption({ phrase, t }, page, hovered) {
  * @returns {(string | import("../../lib/render.js").Described)[]}
  */
 function changeOfWeight({ phrase, t }, page, { matrix, cols }, rowIndex, col) {
-  const weights = row(matrix, rowIndex);
-  const key = col ?? weights.indexOf(Math.max(...weights));
-  const change = weightChange(page, { row: rowIndex, col: key });
-  if (!change) return [];
+  const pointedAt = col === null ? null : weightChange(page, { row: rowIndex, col });
+  const moved = col === null ? largestChange(page, rowIndex, matrix.cols) : pointedAt && { col, change: pointedAt };
+  if (!moved) return [];
+  const { col: key, change } = moved;
   return [" ", ...phrase(t("The changes take its weight on {key} from {before} to {after}."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[key].writes)),
     before: rounded(change.trained, change.error, two),

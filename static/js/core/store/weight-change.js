@@ -26,6 +26,20 @@ export function weightChange(page, { row, col }) {
   return runKind(page.link) === "trained" ? { trained: weight, changed: otherWeight, error } : { trained: otherWeight, changed: weight, error };
 }
 
+/**
+ * The weight of a row that the changes moved most: of a head that is off, the largest as trained.
+ * @param {Page} page
+ * @param {number} row
+ * @param {number} cols
+ * @returns {{col: number, change: NonNullable<ReturnType<typeof weightChange>>} | null}  null: none
+ */
+export function largestChange(page, row, cols) {
+  const changes = Array.from({ length: cols }, (_, col) => ({ col, change: weightChange(page, { row, col }) }));
+  const moved = changes.flatMap(({ col, change }) => (change ? [{ col, change, size: Math.abs(change.changed - change.trained) }] : []));
+  const [largest] = moved.sort((a, b) => b.size - a.size);
+  return largest ? { col: largest.col, change: largest.change } : null;
+}
+
 /** Whether both runs have read the same token there. @param {Step[]} steps @param {Step[]} otherSteps @param {number} index */
 function isSameToken(steps, otherSteps, index) {
   const [token, otherToken] = [steps[index], otherSteps[index]].map((step) => step && (step.reads ?? step.writes));
