@@ -237,7 +237,7 @@ def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
     """Return a link from a symbol to its meaning."""
     word, _ = meaning(symbol.term, lang)
     tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
-    mathml = Markup(formula(tex, display=False).mathml)
+    mathml = Markup(formula(tex, display=False, symbols={name: symbol}).mathml)
     suffix = "" if word == name else f" {word}"
     return Markup('<a href="#term-{0}" data-term="{0}" aria-label="{3}">{1}{2}</a>').format(
         symbol.term, mathml, suffix, f"{name}{suffix}"
