@@ -28,6 +28,7 @@ CHANGED = {"interventions": json.dumps([OFF])}
 SHOWN: dict[str, dict[str, Any]] = {
     "decoding": {"view": "decoding"},
     "heads": {"view": "heads"},
+    "feed-forward": {"view": "feed-forward", "block": "encoder"},
     "attention": {"view": "attention"},
     "lines": {"view": "lines"},
     "worksheet": {"view": "worksheet"},
@@ -50,7 +51,7 @@ AXES = [
     "layer", "head", "station", "query", "key", "query_term", "key_term", "channel", "feature",
     "hidden", "rank", "vocab",
 ]  # fmt: skip
-KINDS = """() => Object.fromEntries([...document.querySelectorAll(".export-kind")].map(
+KINDS = """() => Object.fromEntries([...document.querySelectorAll("button.export-kind")].map(
     (choice) => [choice.querySelector("b").textContent, !choice.disabled]))"""
 DRAWN = {"sweep": f".head-map[data-drawn='{IN_ALL}']"}
 
@@ -182,7 +183,7 @@ def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> Non
         visit(workspace, name)
         workspace.find("#export").click()
         offered = workspace.page.evaluate(KINDS)
-        assert offered["PNG"] or name == "worksheet", name
+        assert offered["PNG"] or name in ("worksheet", "feed-forward"), name
         assert offered["CSV"]
         assert offered.pop("PDF") == offered["PNG"]  # printed in test_export.py
         files = {kind: save(workspace, kind, tmp_path) for kind, on in offered.items() if on}

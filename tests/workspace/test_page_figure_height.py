@@ -22,8 +22,17 @@ HIGH = """(rows) =>
     document.querySelector("#view .chart").picture.geometry.cellHeight === rows"""
 
 
+SMALLER = pytest.mark.xfail(
+    reason="after a long sentence, a projector keeps the smallest labels until it is loaded again"
+)
+
+
 @pytest.mark.parametrize(
-    ("lang", "projector"), [("en", {}), ("zh", {"projector": 1})], ids=["desk", "projector"]
+    ("lang", "projector"),
+    [
+        pytest.param("en", {}, id="desk"),
+        pytest.param("zh", {"projector": 1}, id="projector", marks=SMALLER),
+    ],
 )
 def test_rows_are_as_high_after_another_sentence_as_when_loaded(
     workspace: Workspace, lang: str, projector: dict[str, Any]

@@ -43,7 +43,7 @@ export function bindProjector(context) {
 
   pickViews(context);
   const refit = bindFit({ on, subject: () => shownOf(store.get()), restyle, place: find("#view") });
-  store.subscribe(({ link }) => [link.view, link.source, link.options], refit);
+  store.subscribe(({ link, trace }) => [link.view, link.options, trace], refit);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));
   // If something is pinned, Escape first unpins it.
@@ -63,8 +63,8 @@ export function bindProjector(context) {
   show();
 }
 
-/** What is as large as it is by itself. @param {import("../core/store/store.js").Page} page */
-const shownOf = ({ link: { view: id, source, options } }) => JSON.stringify([id, source, options]);
+/** What is as large as it is by itself: of a sentence, once it is drawn. @param {import("../core/store/store.js").Page} page */
+const shownOf = ({ link: { view: id, options }, trace }) => JSON.stringify([id, options, Object.values(trace?.tokens ?? {}).map((tokens) => tokens.map(({ text }) => text))]);
 
 /** A menu of the views, in their groups. @param {PageServices} context */
 function pickViews({ store, figure, t }) {
