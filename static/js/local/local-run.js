@@ -1,7 +1,9 @@
-/** A request of the API, answered by the graphs: tokens, greedy decoding, a trace. */
+/** A request of the API, answered by the graphs: tokens, decoding, a trace. */
 
 import { Problem } from "../core/wire/problem.js";
 import { keyOf } from "../core/store/view-requests.js";
+import { stepReader, stepWords } from "./decoding-lines.js";
+import { DECODE, scoreOf, searchSteps } from "./decoding-search.js";
 import { checkChanges } from "./graph-changes.js";
 import { languageOf } from "./text-folding.js";
 
@@ -10,8 +12,9 @@ import { languageOf } from "./text-folding.js";
 /** @import { Tensor, Trace } from "../core/wire/wire.js" */
 /** @import { TextRules } from "./text-folding.js" */
 /** @import { Tokenizer } from "./tokenizer.js" */
+/** @import { DecodePlan, SearchStep } from "./decoding-search.js" */
 /** @import { GraphOutput } from "./graph-changes.js" */
-/** @import { OrtTensor, Passes, ReadSource, Tensors } from "./graph-passes.js" */
+/** @import { OrtTensor, Passes, ReadSource } from "./graph-passes.js" */
 /**
  * @typedef {object} LocalModel
  * @property {string} id
@@ -28,15 +31,17 @@ import { languageOf } from "./text-folding.js";
  * @property {string} [model]
  * @property {string} [direction]
  * @property {string} [target]
- * @property {{method?: string, max_tokens?: number, prefix?: number[], length_penalty?: number}} [decode]
+ * @property {Partial<DecodePlan>} [decode]
  * @property {Change[] | Change} [interventions]
  * @property {string[]} [select]
  * @property {"float32" | "uint8"} [dtype]
  */
+/** @typedef {TraceRequest & {candidates?: number}} DecodeRequest */
 
 /** Tokens more than the source that are written at most, as in the paper. */
 const BEYOND_SOURCE = 50;
-const LENGTH_PENALTY = 0.6;
+/** Candidates of a step, if the request does not say how many. */
+const CANDIDATES_TOLD = 10;
 const COARSE = ":uint8";
 const CANDIDATES = ".candidates";
 
@@ -77,61 +82,73 @@ export function createRun(model, tokenizer, passes) {
   }
 
   /**
-   * The ids that follow one another as the most probable ones.
-   * @param {ReadSource} read
    * @param {TraceRequest} request
-   * @param {Change[]} changes
-   * @param {AbortSignal} [signal]
+   * @param {number} length  of the source, in tokens
+   * @returns {DecodePlan}
    */
-  async function written(read, { decode = {} }, changes, signal) {
-    const method = decode.method ?? "greedy";
-    if (method !== "greedy") throw new Problem("unsupported", { field: "decode.method", detail: `decode.method: ${method} needs a server` });
-    const longest = Math.min(model.maxTokens, read.ids.length + BEYOND_SOURCE);
-    const limit = Math.min(longest, decode.max_tokens ?? longest);
-    const prefix = decode.prefix ?? [];
-    /** @type {number[]} */
-    const ids = [];
-    /** @type {Tensors | null} */
-    let past = null;
-    while (ids.length < limit && ids.at(-1) !== eos.id) {
-      signal?.throwIfAborted();
-      past = await passes.write(read, [ids.at(-1) ?? bos.id], past, changes, ["logprobs", ...passes.cache]);
-      ids.push(ids.length < prefix.length ? prefix[ids.length] : mostProbable(past.logprobs.data));
+  function planOf({ decode = {} }, length) {
+    const longest = Math.min(model.maxTokens, length + BEYOND_SOURCE);
+    const plan = { ...DECODE, ...decode, max_tokens: Math.min(longest, decode.max_tokens ?? longest) };
+    if (plan.prefix.length > plan.max_tokens) {
+      const detail = `decode.prefix has ${plan.prefix.length} tokens; this output has at most ${plan.max_tokens}`;
+      throw new Problem("too-long", { field: "decode.prefix", detail, excess: { limit: plan.max_tokens, unit: "tokens", value: plan.prefix.length } });
     }
-    return ids;
+    plan.prefix.forEach((id, index) => {
+      const isWritable = tokenizer.has(id) && !never.has(id) && (id !== eos.id || index === plan.prefix.length - 1);
+      if (!isWritable) throw new Problem("unknown-token", { field: `decode.prefix[${index}]`, detail: `decode.prefix[${index}] must be the id of a token that can be written there` });
+    });
+    return plan;
   }
 
-  /** @param {Float32Array} logprobs */
-  function mostProbable(logprobs) {
-    let best = eos.id;
-    for (let id = 0; id < logprobs.length; id++) if (logprobs[id] > logprobs[best] && !never.has(id)) best = id;
-    return best;
+  /** @param {ReadSource} read @param {DecodePlan} plan @param {Change[]} changes @param {AbortSignal} [signal] */
+  const searched = (read, plan, changes, signal) => searchSteps(stepReader(passes, read, changes, { bos: bos.id, never }), plan, eos.id, signal);
+
+  /**
+   * What is read and changed for a request.
+   * @param {TraceRequest} request
+   * @param {string[]} names  of tensors
+   */
+  async function begun(request, names) {
+    const { interventions = [] } = request;
+    const changes = Array.isArray(interventions) ? interventions : [interventions];
+    checkChanges(changes, [...outputs.values()], ["source", "target"]);
+    const direction = directionOf(request);
+    const source = fitting("source", request.source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]);
+    const plan = planOf(request, source.length);
+    const read = await passes.read(source.map(({ id }) => id), changes, names.filter((name) => isOfReader(name)));
+    return { changes, direction, source, plan, read };
   }
 
   return {
+    /**
+     * A long computation, line by line.
+     * @param {string} path  of the API
+     * @param {any} body
+     * @param {AbortSignal} [signal]
+     */
+    lines(path, body, signal) {
+      if (path === "/api/decode") return decoded(body, signal);
+      throw new Problem("unsupported", { detail: "this needs a server" });
+    },
+
     /**
      * @param {TraceRequest} request
      * @param {AbortSignal} [signal]
      * @returns {Promise<Trace>}
      */
     async trace(request, signal) {
-      const { interventions = [], select = [], dtype } = request;
-      const changes = Array.isArray(interventions) ? interventions : [interventions];
-      checkChanges(changes, [...outputs.values()], ["source", "target"]);
-      const direction = directionOf(request);
-      const source = fitting("source", request.source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]);
+      const { select = [], dtype } = request;
       const names = namesOf(select, outputs);
-      const ids = source.map(({ id }) => id);
-      const read = await passes.read(ids, changes, names.filter((name) => isOfReader(name)));
+      const { changes, direction, source, plan, read } = await begun(request, names);
       const typed = request.target === undefined ? null : fitting("target", request.target, []);
-      const key = keyOf({ trace: { ...request, select: [], dtype: null } });
-      const wrote = typed?.map(({ id }) => id) ?? (lastWritten?.key === key ? lastWritten.ids : await written(read, request, changes, signal));
+      const key = runKey(request);
+      const wrote = typed?.map(({ id }) => id) ?? (lastWritten?.key === key ? lastWritten.ids : (await lastOf(searched(read, plan, changes, signal))).written[0].ids);
       if (!typed) lastWritten = { key, ids: wrote };
       const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(wrote);
       signal?.throwIfAborted();
       const target = [bos, ...spelled.tokens.slice(0, -1)];
       const fetched = ["logprobs", ...names.filter((name) => !isOfReader(name))];
-      const scored = await passes.write(read, target.map(({ id }) => id), null, changes, fetched);
+      const scored = await passes.write(read, [target.map(({ id }) => id)], null, changes, fetched);
       const values = { ...read.tensors, ...scored };
       /** @type {Record<string, Tensor>} */
       const tensors = {};
@@ -140,17 +157,45 @@ export function createRun(model, tokenizer, passes) {
         if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
       }
       const output = { ...spelled, ...likelihood(scored.logprobs, wrote), finished: wrote.at(-1) === eos.id, continues: 0, rows: [] };
-      const alpha = request.decode?.length_penalty ?? LENGTH_PENALTY;
-      const score = output.logprobs.reduce((sum, logprob) => sum + logprob, 0) / ((5 + wrote.length) / 6) ** alpha;
+      const score = scoreOf({ ids: wrote, logprob: output.logprobs.reduce((/** @type {number} */ sum, /** @type {number} */ logprob) => sum + logprob, 0) }, plan.length_penalty);
       return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output: { ...output, score }, tensors, pieces: piecesOf(tensors) };
     },
   };
+
+  /**
+   * The lines of a decoding, one for each step.
+   * @param {DecodeRequest} request
+   * @param {AbortSignal} [signal]
+   */
+  async function* decoded(request, signal) {
+    const { changes, direction, source, plan, read } = await begun(request, []);
+    yield { start: { model: model.id, direction, tokens: { source }, decode: plan, max_tokens: plan.max_tokens } };
+    const words = stepWords(tokenizer, plan.length_penalty, request.candidates ?? CANDIDATES_TOLD);
+    let index = 0;
+    let written = null;
+    for await (const step of searched(read, plan, changes, signal)) {
+      written = step.written[0];
+      yield { step: words.step(index++, step) };
+    }
+    if (written) lastWritten = { key: runKey(request), ids: written.ids };
+    if (written) yield { end: { output: words.output(written) } };
+  }
 
   /** The tokens of candidates. @param {Record<string, Tensor>} tensors */
   function piecesOf(tensors) {
     const ids = new Set(Object.entries(tensors).flatMap(([name, { data }]) => (name.endsWith(CANDIDATES) ? [...data] : [])));
     return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
   }
+}
+
+/** What a decoding depends on. @param {DecodeRequest} request */
+const runKey = ({ select: _, dtype: __, candidates: ___, ...run }) => keyOf({ trace: run });
+
+/** @param {AsyncGenerator<SearchStep, void, void>} steps */
+async function lastOf(steps) {
+  let last = null;
+  for await (const step of steps) last = step;
+  return /** @type {SearchStep} */ (last);
 }
 
 /**

