@@ -46,7 +46,7 @@ Object.assign(globalThis, { ort, tokenizers });
 """
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 # What a page can do by itself; it offers nothing else.
-CAPABILITIES = {"decode", "score", "candidates", "alignment", "mean"}
+CAPABILITIES = {"decode", "score", "candidates", "sweep", "alignment", "mean"}
 POLICY = "; ".join(
     [
         "default-src 'none'",

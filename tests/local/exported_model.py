@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.source_files import ROOT
 
 Json = dict[str, Any]
@@ -31,3 +33,19 @@ def answers(folder: Path, requests: list[Json]) -> list[Any]:
     script = str(ROOT / "tests/local/answer_requests.js")
     replies: list[Any] = json.loads(node(script, str(folder), text=json.dumps(requests)))
     return replies
+
+
+def assert_same_lines(mine: Any, theirs: Any, path: str) -> None:
+    """Compare lines with the server's: numbers to 1e-3, everything else exactly."""
+    if isinstance(theirs, dict):
+        assert mine.keys() >= theirs.keys(), path
+        for key, value in theirs.items():
+            assert_same_lines(mine[key], value, f"{path}.{key}")
+    elif isinstance(theirs, list):
+        assert len(mine) == len(theirs), path
+        for index, (ours, value) in enumerate(zip(mine, theirs, strict=True)):
+            assert_same_lines(ours, value, f"{path}[{index}]")
+    elif isinstance(theirs, float):
+        assert mine == pytest.approx(theirs, abs=1e-3), path
+    else:
+        assert mine == theirs, path

@@ -11,7 +11,7 @@ import torch
 from app.engine.decoding import DecodeJob
 from app.traces.schemas import DecodeRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from tests.local.exported_model import answers, node
+from tests.local.exported_model import answers, assert_same_lines, node
 
 Json = dict[str, Any]
 SENTENCE = "The cat sat on the mat, and it didn't stop."
@@ -38,27 +38,11 @@ def served_lines(served: EncoderDecoder, body: Json) -> list[Json]:
     return [json.loads(line) for line in job.lines(served)]
 
 
-def assert_same(mine: Any, theirs: Any, path: str) -> None:
-    """Compare lines: numbers to 1e-3, everything else exactly."""
-    if isinstance(theirs, dict):
-        assert mine.keys() >= theirs.keys(), path
-        for key, value in theirs.items():
-            assert_same(mine[key], value, f"{path}.{key}")
-    elif isinstance(theirs, list):
-        assert len(mine) == len(theirs), path
-        for index, (ours, value) in enumerate(zip(mine, theirs, strict=True)):
-            assert_same(ours, value, f"{path}[{index}]")
-    elif isinstance(theirs, float):
-        assert mine == pytest.approx(theirs, abs=1e-3), path
-    else:
-        assert mine == theirs, path
-
-
 def test_every_step_is_the_server_s(served: EncoderDecoder, exported: Path) -> None:
     replies = answers(exported, [{"path": "/api/decode", **body} for body in BODIES])
     for body, lines in zip(BODIES, replies, strict=True):
         assert isinstance(lines, list), lines
-        assert_same(lines, served_lines(served, body), json.dumps(body))
+        assert_same_lines(lines, served_lines(served, body), json.dumps(body))
 
 
 def test_a_trace_follows_the_same_decoding(served: EncoderDecoder, exported: Path) -> None:

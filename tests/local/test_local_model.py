@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from app.engine.wire import trace_reply
+from app.traces.schemas import TraceRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.errors import InputError
@@ -108,6 +109,38 @@ CHANGES: list[tuple[Json, Intervention]] = [
     ),
 ]
 SENTENCE = SENTENCES[2]
+NEW = {"source": "A longer sentence."}
+OTHER = "The dog slept in the house, and she didn't move."
+ROWS = [[1, 2], [2, 1]]
+# Their values are numbers of a run, or of an order.
+COMPUTED: list[list[Json]] = [
+    [{"at": "source.position", "do": {"shuffle": 3}}],
+    [{"at": "decoder.1.cross", "head": 3, "do": {"set": [2, 1, 0.5], "renormalise": True}}],
+    [
+        {"at": "source.position", "do": {"shuffle": 9}},
+        {"at": "encoder.0.self", "do": {"set": [2, 1, 0.3], "renormalise": True}},
+        {"at": "encoder.0.self", "head": 2, "do": {"temperature": 2}},
+        {"at": "decoder.0.self", "head": 1, "do": {"set": [1, 0, 1], "renormalise": True}},
+    ],
+    [{"at": "encoder.0.self", "head": 2, "do": {"freeze": {"source": OTHER}}}],
+    [{"at": "decoder.1.cross", "do": {"freeze": {"source": OTHER, "target": "狗跑了。"}}}],
+    [{"at": "decoder.1.cross.mix", "head": 4, "do": {"patch": {"source": OTHER, "rows": ROWS}}}],
+    [{"at": "encoder.2.ffn.norm", "do": {"patch": {"source": OTHER, "rows": ROWS}}}],
+    [{"at": "decoder.0.cross.k", "head": 1, "do": {"patch": {"source": OTHER, "rows": ROWS}}}],
+    [
+        {
+            "at": "encoder.1.ffn.output",
+            "rows": [2],
+            "do": {
+                "add": {
+                    "to": {"source": OTHER, "row": 2},
+                    "minus": {"source": SENTENCE, "row": 2},
+                    "times": 1.5,
+                }
+            },
+        }
+    ],
+]
 
 
 def test_changes_act_on_decoding_and_on_the_trace(served: EncoderDecoder, exported: Path) -> None:
@@ -120,6 +153,16 @@ def test_changes_act_on_decoding_and_on_the_trace(served: EncoderDecoder, export
     for case, reply in zip(cases, answers(exported, requests), strict=True):
         made = tuple(intervention for _, intervention in case)
         assert_same(reply, served, Request(SENTENCE, interventions=made, select=tuple(SELECT)))
+
+
+def test_changes_take_numbers_of_other_runs(served: EncoderDecoder, exported: Path) -> None:
+    requests: list[Json] = [
+        {"source": SENTENCE, "select": SELECT, "interventions": changes} for changes in COMPUTED
+    ]
+    for body, reply in zip(requests, answers(exported, requests), strict=True):
+        request = TraceRequest.model_validate(body).request(SELECT, [])
+        served.validate(request)
+        assert_same(reply, served, request)
 
 
 def test_targets_directions_and_thumbnails(served: EncoderDecoder, exported: Path) -> None:
@@ -155,8 +198,12 @@ def test_what_cannot_be_run_says_why(served: EncoderDecoder, exported: Path) -> 
         ({"source": "a", "direction": "en-fr"}, kind(served, source="a", direction="en-fr")),
         ({"source": "a", "select": ["no.such"]}, kind(served, source="a", select=("no.such",))),
         (
-            {"source": "a", "interventions": [{"at": "source.position", "do": {"shuffle": 1}}]},
-            "unsupported",
+            {"source": "a", "interventions": [{"at": "target.position", "do": {"shuffle": 1}}]},
+            "unknown-place",
+        ),
+        (
+            {"source": "a", "interventions": [{"at": "encoder.0.self.mix", "do": {"patch": NEW}}]},
+            "does-not-fit",
         ),
         (
             {"source": "a", "interventions": [{"at": "encoder.9.self", "do": "zero"}]},

@@ -6,6 +6,7 @@
 import { Problem } from "../core/wire/problem.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
+/** @import { OtherRows } from "./change-values.js" */
 /** @typedef {{name: string, dims: string[], over: Record<string, string>}} GraphOutput */
 /** @typedef {{name: string, dims: string[], layers: number, neutral: number | boolean}} ChangeInput */
 /** @typedef {{texts: {name: string, axes: (string | number)[], dtype: string}[], changes: ChangeInput[], outputs: GraphOutput[]}} GraphDescription */
@@ -20,8 +21,10 @@ import { Problem } from "../core/wire/problem.js";
 
 const LAYER = /\.(\d+)\./;
 /** The tensor of an attention that an effect changes. @type {Record<string, string>} */
-const OF_ATTENTION = { zero: "weights", set: "weights", uniform: "scores", temperature: "scores", cut: "scores", mean: "mix" };
-const OF_TENSOR = ["zero", "scale", "fill", "add"];
+const OF_ATTENTION = { zero: "weights", set: "weights", freeze: "weights", uniform: "scores", temperature: "scores", cut: "scores", mean: "mix" };
+const OF_TENSOR = ["zero", "scale", "fill", "add", "patch", "shuffle"];
+/** Tensors whose order can change: the text is complete before the run. */
+const SHUFFLED = "source.position";
 
 /** @param {string} name  such as "encoder.1.self.q" @returns {string}  "encoder.*.self.q" */
 const stackedName = (name) => name.replace(LAYER, ".*.");
@@ -79,7 +82,8 @@ export function changeInputs(graph, changes, sizes, span) {
     }
     const affine = affines.get(output.name) ?? unchanged(output, sizes, span);
     affines.set(output.name, affine);
-    applyChange(affine, output, change, kind, span, sizes.means);
+    if (kind === "replace") replaceRows(affine, change, change.do.replace, span[output.over[output.dims[output.dims.length - 2]] ?? output.over.query].start);
+    else applyChange(affine, output, change, kind, span, sizes.means);
   }
   for (const [name, affine] of affines) stack(inputs, graph, name, affine);
   return inputs;
@@ -113,9 +117,8 @@ export function checkChanges(changes, outputs, texts) {
   changes.forEach((change, index) => {
     const kind = kindOf(change?.do);
     const isEffect = kind in OF_ATTENTION || OF_TENSOR.includes(kind) || ["drop", "mask"].includes(kind);
-    const isPossible = isEffect && !(change.do?.renormalise) && !(kind === "add" && !Array.isArray(change.do.add));
-    if (!isPossible) throw new Problem("unsupported", { field: `interventions[${index}].do`, detail: `interventions[${index}].do: ${kind || "this change"} needs a server` });
-    const isPlace = kind === "mask" ? texts.includes(change.at) : outputs.some(({ name }) => name === tensorOf({ outputs }, change, kind));
+    if (!isEffect) throw new Problem("unsupported", { field: `interventions[${index}].do`, detail: `interventions[${index}].do: ${kind || "this change"} needs a server` });
+    const isPlace = kind === "shuffle" ? change.at === SHUFFLED : kind === "mask" ? texts.includes(change.at) : outputs.some(({ name }) => name === tensorOf({ outputs }, change, kind));
     if (!isPlace) throw new Problem("unknown-place", { field: `interventions[${index}].at`, detail: `interventions[${index}].at must be a place of the model` });
   });
 }
@@ -166,6 +169,30 @@ function applyChange({ scale, bias, shape }, { name, dims, over }, change, kind,
       scale[index] *= factor;
       bias[index] = factor === 0 ? term : bias[index] * factor + term;
     }
+  }
+}
+
+/**
+ * Rows of another run, or of this one, instead of a tensor's own.
+ * @param {Affine} affine
+ * @param {Change} change
+ * @param {OtherRows} other
+ * @param {number} start  the position of the first row
+ */
+function replaceRows({ scale, bias, shape }, change, { values, shape: theirShape, pairs, unseen }, start) {
+  const [columns, rows] = [shape[shape.length - 1], shape[shape.length - 2]];
+  const [theirColumns, theirRows] = [theirShape[theirShape.length - 1], theirShape[theirShape.length - 2]];
+  const theirRow = new Map(pairs?.map(([theirs, ours]) => [ours, theirs]) ?? Array.from({ length: theirRows }, (_, row) => [row, row]));
+  const chosen = { head: change.head ?? null, heads: change.heads ?? null, rows: null, units: null };
+  for (let index = 0; index < scale.length; index++) {
+    const unit = index % columns;
+    const row = Math.floor(index / columns) % rows;
+    const head = Math.floor(index / columns / rows);
+    const from = theirRow.get(start + row);
+    if (from === undefined || from >= theirRows || !isChosen({ head, row, unit, position: start + row }, chosen, shape.length > 2)) continue;
+    if (unit >= theirColumns && unseen === null) continue;
+    scale[index] = 0;
+    bias[index] = unit < theirColumns ? values[(head * theirRows + from) * theirColumns + unit] : (unseen ?? 0);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Passes of the model's graphs by ONNX Runtime: one reads the source, one writes with a cache. */
 
+import { withOwnRows } from "./change-values.js";
 import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
@@ -44,11 +45,24 @@ export function createPasses(ort, { reader, writer, means }) {
   /** One pass after another: of two at once, each would take twice as long. @type {Promise<unknown>} */
   let last = Promise.resolve();
 
-  /** @param {OpenGraph} graph @param {Record<string, any>} feeds @param {string[]} fetched @returns {Promise<Tensors>} */
-  function run(graph, feeds, fetched) {
-    const next = last.then(() => graph.session.run(feeds, fetched));
-    last = next.catch(() => {});
-    return next;
+  /**
+   * @param {OpenGraph} graph
+   * @param {Record<string, any>} texts  the inputs that are no changes
+   * @param {Change[]} changes
+   * @param {Span} span
+   * @param {string[]} fetched
+   * @returns {Promise<Tensors>}
+   */
+  async function run(graph, texts, changes, span, fetched) {
+    /** @param {Change[]} made @param {string[]} names @returns {Promise<Tensors>} */
+    const pass = (made, names) => {
+      const next = last.then(() => graph.session.run({ ...texts, ...changed(graph, made, span) }, names));
+      last = next.catch(() => {});
+      return next;
+    };
+    const computes = (/** @type {string[]} */ names) => names.every((name) => graph.description.outputs.some((output) => output.name === name));
+    const [rows] = Object.values(span);
+    return pass(await withOwnRows(changes, rows, computes, pass), fetched);
   }
 
   return {
@@ -61,8 +75,8 @@ export function createPasses(ort, { reader, writer, means }) {
     async read(source, changes, fetched) {
       const length = source.length;
       const visible = visibleTokens(length, hiddenTokens(changes, "source"));
-      const feeds = { source: ids([source]), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible), ...changed(reader, changes, { source: { start: 0, rows: length, keys: length } }) };
-      const tensors = await run(reader, feeds, ["memory", ...fetched]);
+      const feeds = { source: ids([source]), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible) };
+      const tensors = await run(reader, feeds, changes, { source: { start: 0, rows: length, keys: length } }, ["memory", ...fetched]);
       return { ids: source, memory: tensors.memory, visible, tensors };
     },
 
@@ -88,9 +102,10 @@ export function createPasses(ort, { reader, writer, means }) {
         "source.real": flags(new Uint8Array(read.ids.length).fill(1), count),
         "source.visible": flags(read.visible, count),
         ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [count, Number(axes[1]), 0, Number(axes[3])])])),
-        ...changed(writer, changes, { target: { start, rows, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } }),
       };
-      return run(writer, feeds, fetched);
+      // The rows of the pass are the first text's.
+      const span = { target: { start, rows, keys: length }, source: { start: 0, rows: read.ids.length, keys: read.ids.length } };
+      return run(writer, feeds, changes, span, fetched);
     },
 
     /**

@@ -31,7 +31,7 @@ export async function openLocalModel(folder, read, onLoading, { ort, tokenizers 
   const numbers = Object.entries(/** @type {Record<string, number[]>} */ (means)).map(([name, values]) => [name, Float32Array.from(values)]);
   const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) });
   const typed = createTokenizer(new tokenizers.Tokenizer(tokenizer, {}), tokenizer.model.vocab, text);
-  return createRun({ id, digest, directions, maxTokens, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes);
+  return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes);
 }
 
 /** @param {Uint8Array} bytes */

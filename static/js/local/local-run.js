@@ -1,11 +1,13 @@
-/** A request of the API, answered by the graphs: tokens, decoding, a trace. */
+/** A request of the API, answered by the graphs: tokens, decoding, a trace, a sweep. */
 
-import { Problem } from "../core/wire/problem.js";
 import { keyOf } from "../core/store/view-requests.js";
+import { Problem } from "../core/wire/problem.js";
+import { withOtherRuns } from "./change-values.js";
 import { stepReader, stepWords } from "./decoding-lines.js";
-import { DECODE, scoreOf, searchSteps } from "./decoding-search.js";
+import { scoreOf, searchSteps } from "./decoding-search.js";
 import { checkChanges } from "./graph-changes.js";
-import { languageOf } from "./text-folding.js";
+import { createRequestReader } from "./request-reader.js";
+import { sweepLines } from "./sweep-lines.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
@@ -14,13 +16,14 @@ import { languageOf } from "./text-folding.js";
 /** @import { Tokenizer } from "./tokenizer.js" */
 /** @import { DecodePlan, SearchStep } from "./decoding-search.js" */
 /** @import { GraphOutput } from "./graph-changes.js" */
-/** @import { OrtTensor, Passes, ReadSource } from "./graph-passes.js" */
+/** @import { OrtTensor, Passes, ReadSource, Tensors } from "./graph-passes.js" */
 /**
  * @typedef {object} LocalModel
  * @property {string} id
  * @property {string} digest
  * @property {string[]} directions
  * @property {number} maxTokens
+ * @property {Record<string, number>} heads  of a stack's attentions
  * @property {TextRules} text
  * @property {GraphOutput[]} read  tensors of the graph that reads the source
  * @property {GraphOutput[]} written  of the one that writes the target
@@ -37,13 +40,17 @@ import { languageOf } from "./text-folding.js";
  * @property {"float32" | "uint8"} [dtype]
  */
 /** @typedef {TraceRequest & {candidates?: number}} DecodeRequest */
+/**
+ * A run that is scored: what it read and wrote, and its tensors, among them `logprobs` (1, T, V).
+ * @typedef {{key: string, changes: Change[], direction: string, source: TokenReply[], plan: DecodePlan, read: ReadSource, ids: number[], target: TokenReply[], output: Trace["output"], tensors: Tensors}} ScoredRun
+ */
 
-/** Tokens more than the source that are written at most, as in the paper. */
-const BEYOND_SOURCE = 50;
 /** Candidates of a step, if the request does not say how many. */
 const CANDIDATES_TOLD = 10;
 const COARSE = ":uint8";
 const CANDIDATES = ".candidates";
+/** Decodings that are remembered: another view asks for the same run. */
+const REMEMBERED = 8;
 
 /**
  * @param {LocalModel} model
@@ -51,116 +58,86 @@ const CANDIDATES = ".candidates";
  * @param {Passes} passes
  */
 export function createRun(model, tokenizer, passes) {
-  const [bos, eos] = ["<bos>", "<eos>"].map((text) => tokenizer.control(text));
-  const never = new Set(tokenizer.controls.filter((id) => id !== eos.id));
+  const requests = createRequestReader(model, tokenizer);
+  const { bos, eos, never } = requests;
   const outputs = new Map([...model.read, ...model.written].map((output) => [output.name, output]));
   const isOfReader = (/** @type {string} */ name) => model.read.some((output) => output.name === name);
-  /** What was written for a request last: another view asks for the same run. @type {{key: string, ids: number[]} | null} */
-  let lastWritten = null;
+  /** The ids that were written, by what a decoding depends on. @type {Map<string, number[]>} */
+  const writtenIds = new Map();
 
-  /** @param {TraceRequest} request */
-  function directionOf({ source, direction }) {
-    if (direction !== undefined) {
-      if (!model.directions.includes(direction)) throw new Problem("unknown-direction", { field: "direction", detail: `direction must be one of ${model.directions.join(", ")}` });
-      return direction;
-    }
-    const language = languageOf(source, model.text);
-    return model.directions.find((candidate) => candidate.startsWith(`${language}-`)) ?? model.directions[0];
-  }
-
-  /** @param {string} field @param {string} text @param {TokenReply[]} before */
-  function fitting(field, text, before) {
-    const textTokens = tokenizer.encode(text);
-    const tokens = [...before, ...textTokens, eos];
-    if (!textTokens.some(({ start, end }) => end > start)) throw new Problem("empty-text", { field, detail: `${field} is empty` });
-    if (tokens.length > model.maxTokens) {
-      const fits = textTokens[model.maxTokens - before.length - 2]?.end ?? 0;
-      const excess = { limit: model.maxTokens, unit: "tokens", value: tokens.length, fits };
-      throw new Problem("text-too-long", { field, detail: `${field} has ${tokens.length} tokens; this model reads at most ${model.maxTokens}`, excess });
-    }
-    return tokens;
+  /** @param {string} key @param {number[]} ids */
+  function remember(key, ids) {
+    writtenIds.set(key, ids);
+    if (writtenIds.size > REMEMBERED) writtenIds.delete([...writtenIds.keys()][0]);
   }
 
   /**
-   * @param {TraceRequest} request
-   * @param {number} length  of the source, in tokens
-   * @returns {DecodePlan}
-   */
-  function planOf({ decode = {} }, length) {
-    const longest = Math.min(model.maxTokens, length + BEYOND_SOURCE);
-    const plan = { ...DECODE, ...decode, max_tokens: Math.min(longest, decode.max_tokens ?? longest) };
-    if (plan.prefix.length > plan.max_tokens) {
-      const detail = `decode.prefix has ${plan.prefix.length} tokens; this output has at most ${plan.max_tokens}`;
-      throw new Problem("too-long", { field: "decode.prefix", detail, excess: { limit: plan.max_tokens, unit: "tokens", value: plan.prefix.length } });
-    }
-    plan.prefix.forEach((id, index) => {
-      const isWritable = tokenizer.has(id) && !never.has(id) && (id !== eos.id || index === plan.prefix.length - 1);
-      if (!isWritable) throw new Problem("unknown-token", { field: `decode.prefix[${index}]`, detail: `decode.prefix[${index}] must be the id of a token that can be written there` });
-    });
-    return plan;
-  }
-
-  /** @param {ReadSource} read @param {DecodePlan} plan @param {Change[]} changes @param {AbortSignal} [signal] */
-  const searched = (read, plan, changes, signal) => searchSteps(stepReader(passes, read, changes, { bos: bos.id, never }), plan, eos.id, signal);
-
-  /**
-   * What is read and changed for a request.
+   * The source as it is read with its changes.
    * @param {TraceRequest} request
    * @param {string[]} names  of tensors
    */
   async function begun(request, names) {
     const { interventions = [] } = request;
-    const changes = Array.isArray(interventions) ? interventions : [interventions];
-    checkChanges(changes, [...outputs.values()], ["source", "target"]);
-    const direction = directionOf(request);
-    const source = fitting("source", request.source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]);
-    const plan = planOf(request, source.length);
+    const requested = Array.isArray(interventions) ? interventions : [interventions];
+    checkChanges(requested, [...outputs.values()], ["source", "target"]);
+    const direction = requests.direction(request);
+    const source = requests.source(request, direction);
+    const plan = requests.plan(request, source.length);
+    const changes = await withOtherRuns(requested, tensorOfSentence, (name) => (isOfReader(name) ? source.length : null));
     const read = await passes.read(source.map(({ id }) => id), changes, names.filter((name) => isOfReader(name)));
     return { changes, direction, source, plan, read };
   }
 
-  return {
-    /**
-     * A long computation, line by line.
-     * @param {string} path  of the API
-     * @param {any} body
-     * @param {AbortSignal} [signal]
-     */
-    lines(path, body, signal) {
-      if (path === "/api/decode") return decoded(body, signal);
-      throw new Problem("unsupported", { detail: "this needs a server" });
-    },
+  /** @param {Awaited<ReturnType<typeof begun>>} run @param {AbortSignal} [signal] */
+  const searched = ({ read, plan, changes }, signal) => searchSteps(stepReader(passes, read, changes, { bos: bos.id, never }), plan, eos.id, signal);
 
-    /**
-     * @param {TraceRequest} request
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<Trace>}
-     */
-    async trace(request, signal) {
-      const { select = [], dtype } = request;
-      const names = namesOf(select, outputs);
-      const { changes, direction, source, plan, read } = await begun(request, names);
-      const typed = request.target === undefined ? null : fitting("target", request.target, []);
-      const key = runKey(request);
-      const wrote = typed?.map(({ id }) => id) ?? (lastWritten?.key === key ? lastWritten.ids : (await lastOf(searched(read, plan, changes, signal))).written[0].ids);
-      if (!typed) lastWritten = { key, ids: wrote };
-      const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(wrote);
-      signal?.throwIfAborted();
-      const target = [bos, ...spelled.tokens.slice(0, -1)];
-      const fetched = ["logprobs", ...names.filter((name) => !isOfReader(name))];
-      const scored = await passes.write(read, [target.map(({ id }) => id)], null, changes, fetched);
-      const values = { ...read.tensors, ...scored };
-      /** @type {Record<string, Tensor>} */
-      const tensors = {};
-      for (const address of select) {
-        const name = address.replace(COARSE, "");
-        if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
-      }
-      const output = { ...spelled, ...likelihood(scored.logprobs, wrote), finished: wrote.at(-1) === eos.id, continues: 0, rows: [] };
-      const score = scoreOf({ ids: wrote, logprob: output.logprobs.reduce((/** @type {number} */ sum, /** @type {number} */ logprob) => sum + logprob, 0) }, plan.length_penalty);
-      return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output: { ...output, score }, tensors, pieces: piecesOf(tensors) };
-    },
-  };
+  /**
+   * A run with the log-probabilities of what it writes.
+   * @param {TraceRequest} request
+   * @param {string[]} names  of tensors
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<ScoredRun>}
+   */
+  async function scoredRun(request, names, signal) {
+    const run = await begun(request, names);
+    const { read, changes, plan } = run;
+    const typed = request.target === undefined ? null : requests.target(request.target);
+    const key = runKey(request);
+    const ids = typed?.map(({ id }) => id) ?? writtenIds.get(key) ?? (await lastOf(searched(run, signal))).written[0].ids;
+    if (!typed) remember(key, ids);
+    signal?.throwIfAborted();
+    const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(ids);
+    const target = [bos, ...spelled.tokens.slice(0, -1)];
+    const tensors = await passes.write(read, [target.map(({ id }) => id)], null, changes, ["logprobs", ...names.filter((name) => !isOfReader(name))]);
+    const { logprobs, ranks } = likelihood(tensors.logprobs, ids);
+    const score = scoreOf({ ids, logprob: logprobs.reduce((sum, logprob) => sum + logprob, 0) }, plan.length_penalty);
+    const output = { ...spelled, logprobs, ranks, finished: ids.at(-1) === eos.id, continues: 0, rows: [], score };
+    return { ...run, key, ids, target, output, tensors: { ...read.tensors, ...tensors } };
+  }
+
+  /**
+   * @param {TraceRequest} request
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Trace>}
+   */
+  async function trace(request, signal) {
+    const { select = [], dtype } = request;
+    const { key, direction, source, target, output, tensors: values } = await scoredRun(request, namesOf(select, outputs), signal);
+    /** @type {Record<string, Tensor>} */
+    const tensors = {};
+    for (const address of select) {
+      const name = address.replace(COARSE, "");
+      if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
+    }
+    return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, pieces: piecesOf(tensors) };
+  }
+
+  /** @type {import("./change-values.js").ReadTensor} */
+  async function tensorOfSentence(sentence, name) {
+    const { tensors } = await trace({ ...sentence, select: [name] });
+    const { data, shape, dims } = tensors[name];
+    return { data: Float32Array.from(/** @type {ArrayLike<number>} */ (data)), shape, dims };
+  }
 
   /**
    * The lines of a decoding, one for each step.
@@ -168,17 +145,19 @@ export function createRun(model, tokenizer, passes) {
    * @param {AbortSignal} [signal]
    */
   async function* decoded(request, signal) {
-    const { changes, direction, source, plan, read } = await begun(request, []);
+    const run = await begun(request, []);
+    const { direction, source, plan } = run;
     yield { start: { model: model.id, direction, tokens: { source }, decode: plan, max_tokens: plan.max_tokens } };
     const words = stepWords(tokenizer, plan.length_penalty, request.candidates ?? CANDIDATES_TOLD);
     let index = 0;
     let written = null;
-    for await (const step of searched(read, plan, changes, signal)) {
+    for await (const step of searched(run, signal)) {
       written = step.written[0];
       yield { step: words.step(index++, step) };
     }
-    if (written) lastWritten = { key: runKey(request), ids: written.ids };
-    if (written) yield { end: { output: words.output(written) } };
+    if (!written) return;
+    remember(runKey(request), written.ids);
+    yield { end: { output: words.output(written) } };
   }
 
   /** The tokens of candidates. @param {Record<string, Tensor>} tensors */
@@ -186,6 +165,23 @@ export function createRun(model, tokenizer, passes) {
     const ids = new Set(Object.entries(tensors).flatMap(([name, { data }]) => (name.endsWith(CANDIDATES) ? [...data] : [])));
     return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
   }
+
+  return {
+    trace,
+
+    /**
+     * A long computation, line by line.
+     * @param {string} path  of the API
+     * @param {any} body
+     * @param {AbortSignal} [signal]
+     * @returns {AsyncGenerator<any, void, void>}
+     */
+    lines(path, body, signal) {
+      if (path === "/api/decode") return decoded(body, signal);
+      if (path === "/api/sweep") return sweepLines({ scoredRun, passes, outputs: [...outputs.values()], model, token: tokenizer.token }, body, signal);
+      throw new Problem("unsupported", { detail: "this needs a server" });
+    },
+  };
 }
 
 /** What a decoding depends on. @param {DecodeRequest} request */
