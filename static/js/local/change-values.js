@@ -75,38 +75,47 @@ export function withOtherRuns(changes, readTensor, lengthOf) {
 const replacing = (change, name, rows) => ({ ...change, at: name, do: { replace: rows } });
 
 /**
- * The changes of a pass, those with their values that are computed from the pass itself: it is run with
- * the changes before each of them.
+ * The changes of a pass, those with their values that are computed from the pass itself. Each sees what
+ * is changed before its tensor is computed, and its tensor as the changes before it in the list left it.
  * @param {Change[]} changes
  * @param {{start: number, rows: number}} span  the rows of the pass
- * @param {(names: string[]) => boolean} has  whether the pass computes these tensors
+ * @param {{name: (change: Change) => string, order: (name: string) => number}} tensors  the tensor of a
+ *   change, and its place in the pass; -1: the pass has none
  * @param {(changes: Change[], names: string[]) => Promise<Tensors>} run
  * @returns {Promise<Change[]>}
  */
-export async function withOwnRows(changes, { start, rows }, has, run) {
-  /** @type {Change[]} */
-  const made = [];
-  for (const change of changes) {
-    if (!isOfPass(change)) {
-      made.push(change);
-      continue;
-    }
-    const effect = /** @type {any} */ (change.do);
-    if ("shuffle" in effect) {
-      if (!has([change.at])) continue;
-      const { [change.at]: position } = await run(made, [change.at]);
-      const order = createRandom(effect.shuffle).permutation(rows);
-      made.push(replacing(change, change.at, { values: position.data, shape: position.dims.slice(1), pairs: order.map((from, to) => [from, to]), unseen: null }));
-    } else {
-      const names = ["weights", "scores", "mask"].map((part) => `${change.at}.${part}`);
-      const [query, key, value] = effect.set;
-      if (!has(names) || query < start || query >= start + rows) continue;
-      const tensors = await run(made, names);
-      const [weights, scores, mask] = names.map((name) => tensors[name]);
-      if (key < weights.dims[3]) made.push(replacing(change, names[0], renormalised({ weights, scores, mask }, query - start, query, key, value)));
-    }
+export async function withOwnRows(changes, span, { name, order }, run) {
+  const own = changes.filter((change) => isOfPass(change) && order(name(change)) >= 0).sort((a, b) => order(name(a)) - order(name(b)));
+  /** @type {Map<Change, Change | null>} */
+  const computed = new Map(changes.filter(isOfPass).map((change) => [change, null]));
+  const present = () => changes.flatMap((change) => computed.get(change) ?? (computed.has(change) ? [] : [change]));
+  for (const change of own) {
+    const later = new Set(changes.slice(changes.indexOf(change)).filter((other) => name(other) === name(change)));
+    const before = present().filter((made) => !later.has(made));
+    computed.set(change, await ownRows(change, span, (names) => run(before, names)));
   }
-  return made;
+  return present();
+}
+
+/**
+ * @param {Change} change
+ * @param {{start: number, rows: number}} span
+ * @param {(names: string[]) => Promise<Tensors>} read
+ * @returns {Promise<Change | null>}  null: it changes no row of the pass
+ */
+async function ownRows(change, { start, rows }, read) {
+  const effect = /** @type {any} */ (change.do);
+  if ("shuffle" in effect) {
+    const { [change.at]: position } = await read([change.at]);
+    const order = createRandom(effect.shuffle).permutation(rows);
+    return replacing(change, change.at, { values: position.data, shape: position.dims.slice(1), pairs: order.map((from, to) => [from, to]), unseen: null });
+  }
+  const [query, key, value] = effect.set;
+  if (query < start || query >= start + rows) return null;
+  const names = ["weights", "scores", "mask"].map((part) => `${change.at}.${part}`);
+  const tensors = await read(names);
+  const [weights, scores, mask] = names.map((name) => tensors[name]);
+  return key < weights.dims[3] ? replacing(change, names[0], renormalised({ weights, scores, mask }, query - start, query, key, value)) : null;
 }
 
 /** Below this sum, weights in single precision have lost digits. */

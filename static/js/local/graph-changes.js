@@ -107,6 +107,9 @@ function tensorOf({ outputs }, { at: place }, kind) {
   return isAttention ? `${place}.${OF_ATTENTION[kind]}` : place;
 }
 
+/** The name of the tensor that a change acts on. @param {Pick<GraphDescription, "outputs">} graph @param {Change} change */
+export const changedTensor = (graph, change) => tensorOf(graph, change, kindOf(change.do));
+
 /**
  * Check that the page can make all of the changes.
  * @param {Change[]} changes

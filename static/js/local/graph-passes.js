@@ -1,7 +1,7 @@
 /** Passes of the model's graphs by ONNX Runtime: one reads the source, one writes with a cache. */
 
 import { withOwnRows } from "./change-values.js";
-import { changeInputs, hiddenTokens, neutralInputs } from "./graph-changes.js";
+import { changeInputs, changedTensor, hiddenTokens, neutralInputs } from "./graph-changes.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { GraphDescription, GraphTensor, Span } from "./graph-changes.js" */
@@ -60,9 +60,10 @@ export function createPasses(ort, { reader, writer, means }) {
       last = next.catch(() => {});
       return next;
     };
-    const computes = (/** @type {string[]} */ names) => names.every((name) => graph.description.outputs.some((output) => output.name === name));
+    const names = graph.description.outputs.map(({ name }) => name);
+    const tensors = { name: (/** @type {Change} */ change) => changedTensor(graph.description, change), order: (/** @type {string} */ name) => names.indexOf(name) };
     const [rows] = Object.values(span);
-    return pass(await withOwnRows(changes, rows, computes, pass), fetched);
+    return pass(await withOwnRows(changes, rows, tensors, pass), fetched);
   }
 
   return {
