@@ -5,6 +5,7 @@
 /** @import { ScoredRun } from "./local-run.js" */
 /** @typedef {[number, number][]} Pairs  (its row, ours) */
 /** @typedef {{name: string, text: string, heads: number}} Patched  a tensor, the text of its rows, its heads (0: none) */
+/** @typedef {{made: Change, also: null, token: number | null}} Patch  token: our row, if only one is patched */
 
 /**
  * Pairs of tokens that correspond, in order: those that both have (Ratcliff and Obershelp's longest
@@ -83,14 +84,17 @@ export function patchedTensors(outputs, heads, over) {
  * @param {ScoredRun} donor
  * @param {Record<string, Pairs>} pairs  of each text
  * @param {boolean} isByRow  one row at a time
- * @returns {{made: Change, also: null, token: number | null}[]}
+ * @returns {Patch[]}
  */
 export function patchesOf(tensors, donor, pairs, isByRow) {
-  return tensors.flatMap(({ name, text, heads }) => {
+  return tensors.flatMap(({ name, text, heads }) => patchesOfTensor(name, text, heads));
+
+  /** @param {string} name @param {string} text @param {number} heads @returns {Patch[]} */
+  function patchesOfTensor(name, text, heads) {
     const { data, dims } = donor.tensors[name];
     const change = (/** @type {Pairs} */ rows, /** @type {number | null} */ head = null) => ({ at: name, head, do: { replace: { values: data, shape: dims.slice(1), pairs: rows, unseen: null } } });
     if (!pairs[text].length) return [];
     if (isByRow) return pairs[text].map((pair) => ({ made: change([pair]), also: null, token: pair[1] }));
     return [...Array.from({ length: heads }, (_, head) => head), null].map((head) => ({ made: change(pairs[text], head), also: null, token: null }));
-  });
+  }
 }
