@@ -85,13 +85,13 @@ const replacing = (change, name, rows) => ({ ...change, at: name, do: { replace:
  * @returns {Promise<Change[]>}
  */
 export async function withOwnRows(changes, span, { name, order }, run) {
-  const own = changes.filter((change) => isOfPass(change) && order(name(change)) >= 0).sort((a, b) => order(name(a)) - order(name(b)));
+  const ofPass = changes.filter((change) => isOfPass(change) && order(name(change)) >= 0).sort((a, b) => order(name(a)) - order(name(b)));
   /** @type {Map<Change, Change | null>} */
   const computed = new Map(changes.filter(isOfPass).map((change) => [change, null]));
   const present = () => changes.flatMap((change) => computed.get(change) ?? (computed.has(change) ? [] : [change]));
-  for (const change of own) {
-    const later = new Set(changes.slice(changes.indexOf(change)).filter((other) => name(other) === name(change)));
-    const before = present().filter((made) => !later.has(made));
+  for (const change of ofPass) {
+    const later = new Set(changes.slice(changes.indexOf(change)).filter((candidate) => name(candidate) === name(change)));
+    const before = present().filter((change) => !later.has(change));
     computed.set(change, await ownRows(change, span, (names) => run(before, names)));
   }
   return present();
@@ -135,10 +135,10 @@ function renormalised({ weights, scores, mask }, row, query, key, value) {
   const values = new Float32Array(heads * keys);
   for (let head = 0; head < heads; head++) {
     const first = (head * rows + row) * keys;
-    const own = Array.from(weights.data.subarray(first, first + keys), (weight, index) => (index === key ? 0 : weight));
-    const total = own.reduce((sum, weight) => sum + weight, 0);
+    const otherWeights = Array.from(weights.data.subarray(first, first + keys), (weight, index) => (index === key ? 0 : weight));
+    const total = otherWeights.reduce((sum, weight) => sum + weight, 0);
     const isFaint = total < FAINT && weights.data[first + key] > 0;
-    const shares = isFaint ? sharesOfScores(scores.data.subarray(first, first + keys), mask.data.subarray(row * keys, (row + 1) * keys), key) : own.map((weight) => (total > 0 ? weight / total : 0));
+    const shares = isFaint ? sharesOfScores(scores.data.subarray(first, first + keys), mask.data.subarray(row * keys, (row + 1) * keys), key) : otherWeights.map((weight) => (total > 0 ? weight / total : 0));
     shares.forEach((share, index) => (values[head * keys + index] = index === key ? value : (1 - value) * share));
   }
   return { values, shape: [heads, 1, keys], pairs: [[0, query]], unseen: null };

@@ -63,8 +63,8 @@ export function stepWords(tokenizer, alpha, count) {
     const chosen = new Set(branches.filter(({ parent, state }) => parent === row && state !== "pruned").map(({ hypothesis }) => hypothesis.ids.at(-1)));
     const best = topIndices(logprobs[row], count).filter((id) => logprobs[row][id] > -Infinity);
     const candidates = best.map((id) => ({ id, text: tokenizer.token(id, !ids.length).text, logprob: logprobs[row][id], probability: Math.exp(logprobs[row][id]), kept: chosen.has(id) }));
-    const rest = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
-    return { ids, text: tokenizer.written(ids).text, logprob, score: scoreOf(read[row], alpha), candidates, rest };
+    const restProbability = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
+    return { ids, text: tokenizer.written(ids).text, logprob, score: scoreOf(read[row], alpha), candidates, rest: restProbability };
   }
 
   /** @param {SearchStep} step @param {Branch} branch */

@@ -102,8 +102,8 @@ function narrowed(logprobs, { temperature, top_k: topK, top_p: topP }) {
     if (index === 0 || before / total < topP) pool[id] = cooled[id];
     before += cooled[id];
   });
-  const kept = pool.reduce((sum, probability) => sum + probability, 0);
-  return pool.map((probability) => probability / kept);
+  const poolProbability = pool.reduce((sum, probability) => sum + probability, 0);
+  return pool.map((probability) => probability / poolProbability);
 }
 
 /** @param {Float32Array} logits */

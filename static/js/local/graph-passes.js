@@ -54,9 +54,9 @@ export function createPasses(ort, { reader, writer, means }) {
    * @returns {Promise<Tensors>}
    */
   async function run(graph, texts, changes, span, fetched) {
-    /** @param {Change[]} made @param {string[]} names @returns {Promise<Tensors>} */
-    const pass = (made, names) => {
-      const next = last.then(() => graph.session.run({ ...texts, ...changed(graph, made, span) }, names));
+    /** @param {Change[]} inForce @param {string[]} names @returns {Promise<Tensors>} */
+    const pass = (inForce, names) => {
+      const next = last.then(() => graph.session.run({ ...texts, ...changed(graph, inForce, span) }, names));
       last = next.catch(() => {});
       return next;
     };

@@ -62,14 +62,7 @@ export function createRun(model, tokenizer, passes) {
   const { bos, eos, never } = requests;
   const outputs = new Map([...model.read, ...model.written].map((output) => [output.name, output]));
   const isOfReader = (/** @type {string} */ name) => model.read.some((output) => output.name === name);
-  /** The ids that were written, by what a decoding depends on. @type {Map<string, number[]>} */
-  const writtenIds = new Map();
-
-  /** @param {string} key @param {number[]} ids */
-  function remember(key, ids) {
-    writtenIds.set(key, ids);
-    if (writtenIds.size > REMEMBERED) writtenIds.delete([...writtenIds.keys()][0]);
-  }
+  const writtenIds = rememberedIds();
 
   /**
    * The source as it is read with its changes.
@@ -104,7 +97,7 @@ export function createRun(model, tokenizer, passes) {
     const typed = request.target === undefined ? null : requests.target(request.target);
     const key = runKey(request);
     const ids = typed?.map(({ id }) => id) ?? writtenIds.get(key) ?? (await lastOf(searched(run, signal))).written[0].ids;
-    if (!typed) remember(key, ids);
+    if (!typed) writtenIds.put(key, ids);
     signal?.throwIfAborted();
     const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(ids);
     const target = [bos, ...spelled.tokens.slice(0, -1)];
@@ -129,7 +122,7 @@ export function createRun(model, tokenizer, passes) {
       const name = address.replace(COARSE, "");
       if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
     }
-    return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, pieces: piecesOf(tensors) };
+    return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, pieces: piecesOf(tensors, tokenizer) };
   }
 
   /** @type {import("./change-values.js").ReadTensor} */
@@ -156,14 +149,8 @@ export function createRun(model, tokenizer, passes) {
       yield { step: words.step(index++, step) };
     }
     if (!written) return;
-    remember(runKey(request), written.ids);
+    writtenIds.put(runKey(request), written.ids);
     yield { end: { output: words.output(written) } };
-  }
-
-  /** The tokens of candidates. @param {Record<string, Tensor>} tensors */
-  function piecesOf(tensors) {
-    const ids = new Set(Object.entries(tensors).flatMap(([name, { data }]) => (name.endsWith(CANDIDATES) ? [...data] : [])));
-    return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
   }
 
   return {
@@ -182,6 +169,25 @@ export function createRun(model, tokenizer, passes) {
       throw new Problem("unsupported", { detail: "this needs a server" });
     },
   };
+}
+
+/** The ids that were written last, by what a decoding depends on. */
+function rememberedIds() {
+  /** @type {Map<string, number[]>} */
+  const ids = new Map();
+  return {
+    get: (/** @type {string} */ key) => ids.get(key),
+    put(/** @type {string} */ key, /** @type {number[]} */ written) {
+      ids.set(key, written);
+      if (ids.size > REMEMBERED) ids.delete([...ids.keys()][0]);
+    },
+  };
+}
+
+/** The tokens of candidates. @param {Record<string, Tensor>} tensors @param {Tokenizer} tokenizer */
+function piecesOf(tensors, tokenizer) {
+  const ids = new Set(Object.entries(tensors).flatMap(([name, { data }]) => (name.endsWith(CANDIDATES) ? [...data] : [])));
+  return Object.fromEntries([...ids].map((id) => [String(id), { text: tokenizer.token(id).text, special: tokenizer.token(id).special }]));
 }
 
 /** What a decoding depends on. @param {DecodeRequest} request */

@@ -51,8 +51,8 @@ export function createRandom(seed) {
     permutation(count) {
       const order = Array.from({ length: count }, (_, index) => index);
       for (let index = 0; index < count - 1; index++) {
-        const other = index + (bits() % (count - index));
-        [order[index], order[other]] = [order[other], order[index]];
+        const swapped = index + (bits() % (count - index));
+        [order[index], order[swapped]] = [order[swapped], order[index]];
       }
       return order;
     },

@@ -14,7 +14,7 @@ import { aligned, patchedTensors, patchesOf } from "./sweep-patches.js";
 /** @import { LocalModel, ScoredRun, TraceRequest } from "./local-run.js" */
 /** @import { Tokenizer } from "./tokenizer.js" */
 /** @typedef {TraceRequest & {effect?: string | object, over?: string, among?: string[] | null, against?: number | null, row?: number | null}} SweepRequest */
-/** @typedef {{made: Change, also: Change | null, token?: number | null}} Part  one change of the sweep; of a pair, also the second head; of a patch of one row, our row */
+/** @typedef {{change: Change, second: Change | null, token?: number | null}} Part  one change of the sweep; of a pair, also the second head; of a patch of one row, our row */
 /**
  * @typedef {object} SweepModel
  * @property {(request: TraceRequest, names: string[], signal?: AbortSignal) => Promise<ScoredRun>} scoredRun
@@ -31,7 +31,7 @@ const MAX_PAIRS = 3000;
 /** Candidates for the token that a written one is contrasted with. */
 const CANDIDATES = 5;
 /** Nats: if the contrasts of two runs differ less, there is nothing to recover. */
-const SAME = 0.01;
+const LEAST_DIFFERENCE = 0.01;
 /** Changes of one line. */
 const TOGETHER = 8;
 
@@ -50,21 +50,21 @@ export async function* sweepLines(local, { effect = "zero", over = "heads", amon
   const { direction, source, target, output } = base;
   if (row !== null && row >= base.ids.length) throw new Problem("out-of-range", { field: "row", detail: `row must be from 0 to ${base.ids.length - 1}` });
   const rows = row === null ? [...base.ids.keys()] : [row];
-  const other = patch ? await otherRun(local, base, patch, patched, rows, signal) : null;
-  const measure = createMeasure(base, rows, against, other?.donor ?? null);
-  const parts = other ? patchesOf(patched, other.donor, other.pairs, over === "positions") : ablated;
+  const donorRun = patch ? await readDonor(local, base, patch, patched, rows, signal) : null;
+  const measure = createMeasure(base, rows, against, donorRun?.donor ?? null);
+  const parts = donorRun ? patchesOf(patched, donorRun.donor, donorRun.pairs, over === "positions") : ablated;
   const piece = (/** @type {number} */ id) => ({ id, text: token(id).text, special: token(id).special });
-  const told = other && { tokens: { source: other.donor.source, target: other.donor.target }, contrast: measure.theirContrast, rows: other.pairs };
-  yield { start: { model: model.id, direction, tokens: { source, target }, changes: parts.length, output, logprobs: rows.map((index) => output.logprobs[index]), against: measure.against.map(piece), contrast: measure.contrast, candidates: measure.candidates.map((ids) => ids.map(piece)), ...(told && { other: told }) } };
+  const donorFields = donorRun && { tokens: { source: donorRun.donor.source, target: donorRun.donor.target }, contrast: measure.theirContrast, rows: donorRun.pairs };
+  yield { start: { model: model.id, direction, tokens: { source, target }, changes: parts.length, output, logprobs: rows.map((index) => output.logprobs[index]), against: measure.against.map(piece), contrast: measure.contrast, candidates: measure.candidates.map((ids) => ids.map(piece)), ...(donorFields && { other: donorFields }) } };
   /** The effects of single heads, for pairs. @type {Map<Change, number[]>} */
   const alone = new Map();
   for (let done = 0; done < parts.length; done += TOGETHER) {
     const changes = [];
-    for (const { made, also, token = null } of parts.slice(done, done + TOGETHER)) {
-      const effects = measure.effects(await changedLogprobs(local.passes, base, [made, ...(also ? [also] : [])], signal));
-      if (!also) alone.set(made, effects.delta);
-      const interaction = also ? effects.delta.map((both, index) => both - (alone.get(made)?.[index] ?? 0) - (alone.get(also)?.[index] ?? 0)) : null;
-      changes.push({ at: made.at, head: made.head ?? null, ...effects, token, also: also && { at: also.at, head: also.head ?? null }, interaction });
+    for (const { change, second, token = null } of parts.slice(done, done + TOGETHER)) {
+      const effects = measure.effects(await changedLogprobs(local.passes, base, [change, ...(second ? [second] : [])], signal));
+      if (!second) alone.set(change, effects.delta);
+      const interaction = second ? effects.delta.map((delta, index) => delta - (alone.get(change)?.[index] ?? 0) - (alone.get(second)?.[index] ?? 0)) : null;
+      changes.push({ at: change.at, head: change.head ?? null, ...effects, token, also: second && { at: second.at, head: second.head ?? null }, interaction });
     }
     yield { changes, done: Math.min(parts.length, done + TOGETHER) };
   }
@@ -103,7 +103,7 @@ function patchedTensorsOf(outputs, heads, over, patch) {
  * @param {number[]} rows
  * @param {AbortSignal} [signal]
  */
-async function otherRun({ scoredRun }, base, { source, direction, target, decode, rows: given }, patched, rows, signal) {
+async function readDonor({ scoredRun }, base, { source, direction, target, decode, rows: sourcePairs }, patched, rows, signal) {
   const written = { decode: { ...base.plan, prefix: base.ids, max_tokens: base.ids.length } };
   const sentence = { source, ...(direction && { direction }), ...(target === undefined || target === null ? written : { target, decode }) };
   const donor = await scoredRun(sentence, patched.map(({ name }) => name), signal);
@@ -111,7 +111,7 @@ async function otherRun({ scoredRun }, base, { source, direction, target, decode
   if (donor.ids.length <= last) throw new Problem("does-not-fit", { field: "effect.patch", detail: `effect.patch: the other run writes ${donor.ids.length} tokens; ${last + 1} are compared` });
   const ids = (/** @type {ScoredRun} */ run) => ({ source: run.source.map(({ id }) => id), target: run.target.map(({ id }) => id) });
   const [theirs, ours] = [ids(donor), ids(base)];
-  const pairs = { source: given ?? aligned(theirs.source, ours.source), target: aligned(theirs.target, ours.target) };
+  const pairs = { source: sourcePairs ?? aligned(theirs.source, ours.source), target: aligned(theirs.target, ours.target) };
   return { donor, pairs };
 }
 
@@ -124,15 +124,15 @@ async function otherRun({ scoredRun }, base, { source, direction, target, decode
  */
 function ablations(outputs, heads, { effect, over, among }) {
   if (!ABLATED.includes(effect)) throw new Problem("unknown-effect", { field: "effect", detail: `effect must be a patch or one of ${ABLATED.join(", ")}` });
-  if (over === "sublayers" && effect === "zero") return outputs.filter(({ name }) => name.endsWith(".output")).map(({ name }) => ({ made: { at: name, do: effect }, also: null }));
+  if (over === "sublayers" && effect === "zero") return outputs.filter(({ name }) => name.endsWith(".output")).map(({ name }) => ({ change: { at: name, do: effect }, second: null }));
   if (!["heads", "pairs"].includes(over)) throw new Problem("unknown-value", { field: "over", detail: `over must be heads or pairs: ${effect} acts on heads` });
   const places = outputs.map(({ name }) => name.replace(/\.weights$/, "")).filter((name) => ATTENTION.test(name));
   const chosen = over === "pairs" && among ? places.filter((place) => among.some((pattern) => matches(pattern, place))) : places;
   if (!chosen.length) throw new Problem("unknown-place", { field: "among", detail: "among names no attention of the model" });
   const single = chosen.flatMap((place) => Array.from({ length: heads[place.split(".")[0]] }, (_, head) => ({ at: place, head, do: effect })));
-  const parts = single.map((made) => ({ made, also: null }));
+  const parts = single.map((change) => ({ change, second: null }));
   if (over === "heads") return parts;
-  const pairs = single.flatMap((made, index) => single.slice(index + 1).map((also) => ({ made, also })));
+  const pairs = single.flatMap((change, index) => single.slice(index + 1).map((second) => ({ change, second })));
   if (pairs.length > MAX_PAIRS) throw new Problem("too-long", { field: "among", detail: `among: ${single.length} heads make ${pairs.length} pairs; at most ${MAX_PAIRS} are tried, such as those of one attention`, excess: { limit: MAX_PAIRS, unit: "entries", value: pairs.length } });
   return [...parts, ...pairs];
 }
@@ -178,7 +178,7 @@ function createMeasure({ ids, tensors }, rows, against, donor) {
         delta: after.map((row, index) => row[written[index]] - before[index][written[index]]),
         divergence: after.map((row, index) => divergence(before[index], row)),
         contrast: change,
-        recovered: theirContrast && change.map((part, index) => (Math.abs(theirContrast[index] - contrast[index]) >= SAME ? part / (theirContrast[index] - contrast[index]) : null)),
+        recovered: theirContrast && change.map((part, index) => (Math.abs(theirContrast[index] - contrast[index]) >= LEAST_DIFFERENCE ? part / (theirContrast[index] - contrast[index]) : null)),
       };
     },
   };

@@ -5,7 +5,7 @@
 /** @import { ScoredRun } from "./local-run.js" */
 /** @typedef {[number, number][]} Pairs  (its row, ours) */
 /** @typedef {{name: string, text: string, heads: number}} Patched  a tensor, the text of its rows, its heads (0: none) */
-/** @typedef {{made: Change, also: null, token: number | null}} Patch  token: our row, if only one is patched */
+/** @typedef {{change: Change, second: null, token: number | null}} Patch  token: our row, if only one is patched */
 
 /**
  * Pairs of tokens that correspond, in order: those that both have (Ratcliff and Obershelp's longest
@@ -17,12 +17,12 @@
 export function aligned(theirs, ours) {
   /** @type {Pairs} */
   const pairs = [];
-  let [row, other] = [0, 0];
+  let [row, ourRow] = [0, 0];
   for (const { start, otherStart, size } of [...matchingBlocks(theirs, ours), { start: theirs.length, otherStart: ours.length, size: 0 }]) {
-    const exchanged = Math.min(start - row, otherStart - other);
+    const exchanged = Math.min(start - row, otherStart - ourRow);
     for (let index = exchanged; index > 0; index--) pairs.push([start - index, otherStart - index]);
     for (let index = 0; index < size; index++) pairs.push([start + index, otherStart + index]);
-    [row, other] = [start + size, otherStart + size];
+    [row, ourRow] = [start + size, otherStart + size];
   }
   return pairs;
 }
@@ -92,9 +92,9 @@ export function patchesOf(tensors, donor, pairs, isByRow) {
   /** @param {string} name @param {string} text @param {number} heads @returns {Patch[]} */
   function patchesOfTensor(name, text, heads) {
     const { data, dims } = donor.tensors[name];
-    const change = (/** @type {Pairs} */ rows, /** @type {number | null} */ head = null) => ({ at: name, head, do: { replace: { values: data, shape: dims.slice(1), pairs: rows, unseen: null } } });
+    const patch = (/** @type {Pairs} */ rows, /** @type {number | null} */ head = null) => ({ at: name, head, do: { replace: { values: data, shape: dims.slice(1), pairs: rows, unseen: null } } });
     if (!pairs[text].length) return [];
-    if (isByRow) return pairs[text].map((pair) => ({ made: change([pair]), also: null, token: pair[1] }));
-    return [...Array.from({ length: heads }, (_, head) => head), null].map((head) => ({ made: change(pairs[text], head), also: null, token: null }));
+    if (isByRow) return pairs[text].map((pair) => ({ change: patch([pair]), second: null, token: pair[1] }));
+    return [...Array.from({ length: heads }, (_, head) => head), null].map((head) => ({ change: patch(pairs[text], head), second: null, token: null }));
   }
 }

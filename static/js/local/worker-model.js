@@ -77,11 +77,11 @@ export function createWorkerModel(worker, folder, description, onLoading) {
       const controller = new AbortController();
       const stop = AbortSignal.any([controller.signal, ...(signal ? [signal] : [])]);
       /** @type {any[]} */
-      const heard = [];
+      const waitingLines = [];
       let wake = () => {};
       let ended = false;
       const done = ask({ stream: { path, body } }, stop, (line) => {
-        heard.push(line);
+        waitingLines.push(line);
         wake();
       }).finally(() => {
         ended = true;
@@ -89,8 +89,8 @@ export function createWorkerModel(worker, folder, description, onLoading) {
       });
       done.catch(() => {});
       try {
-        while (!ended || heard.length) {
-          if (heard.length) yield heard.shift();
+        while (!ended || waitingLines.length) {
+          if (waitingLines.length) yield waitingLines.shift();
           else await new Promise((resolve) => (wake = () => resolve(undefined)));
         }
         await done;
