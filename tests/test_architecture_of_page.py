@@ -210,6 +210,8 @@ NAMED_IN = {
     "core/store/examples.js",
     "core/store/zoo-names.js",
     "views/space/solid.js",
+    "local/sweep-lines.js",  # in place of the server, which knows the graphs
+    "local/sweep-patches.js",
 }
 COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
 FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')
