@@ -7,8 +7,11 @@ from fastapi.responses import HTMLResponse
 
 from app.assets.templates import render
 from app.figures.links import MAX_LINK
+from app.http.problems import ProblemError
 from app.http.services import Opened
 from app.worksheets import service as worksheets
+from app.worksheets.service import Sheet
+from model.errors import InputError
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -23,6 +26,18 @@ async def worksheet_page(
     seed: Annotated[int, Query(ge=0, le=9999)] = 0,
     sentence: Annotated[str, Query(max_length=MAX_SENTENCE)] = "",
 ) -> HTMLResponse:
-    """Show what a link leads to as tasks on paper, with an answer key."""
-    sheet = await worksheets.sheet_of(services, request, link, seed, sentence.strip())
+    """Show what a link leads to as tasks on paper, with an answer key.
+
+    Of a link that leads to nothing, the page keeps what was asked, to be corrected.
+    """
+    try:
+        sheet = await worksheets.sheet_of(services, request, link, seed, sentence.strip())
+    except (InputError, ProblemError) as error:
+        status = 422 if isinstance(error, InputError) else error.status_code
+        if status not in (404, 410, 422):
+            raise
+        more = {"sheet": Sheet(link=link, sentence=sentence)}
+        return render(
+            request, services, "worksheet.html", problem=error.kind, status=status, more=more
+        )
     return render(request, services, "worksheet.html", more={"sheet": sheet})

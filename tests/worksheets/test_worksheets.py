@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from urllib.parse import quote
 
 import httpx
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from app.lessons.service import find, taken
 from tests.collections.collecting import made
-from tests.serving.problem import hold
 from tests.serving.storage import share
 
 SENTENCE = "/?source=The+cat+sat.&view=attention&block=cross&layer=1&head=2&query=1"
@@ -115,9 +113,25 @@ async def test_a_collection_has_the_questions_of_its_items_and_nothing_private(
     assert (await client.get(unescape(address))).status_code == 200
 
 
-async def test_links_to_nothing_are_problems_and_none_is_a_form(client: httpx.AsyncClient) -> None:
-    assert 'name="link"' in (await client.get("/worksheet")).text
-    assert (await client.get("/worksheet?link=/nothing")).status_code == 422
-    hold(await client.get("/worksheet?link=/c/2222222222222"), 404, "unknown-collection", "id")
-    figure = quote("/learn/training#figure-1")
-    assert (await client.get(f"/worksheet?link={figure}")).status_code in (200, 422)
+@pytest.mark.parametrize(
+    ("link", "status"),
+    [
+        ("/nothing", 422),
+        ("/lab", 422),
+        ("/learn/training#figure-99", 422),
+        ("/c/2222222222222", 404),
+    ],
+)
+async def test_a_link_to_nothing_stays_in_the_form_to_be_corrected(
+    client: httpx.AsyncClient, link: str, status: int
+) -> None:
+    page = await client.get("/worksheet", params={"link": link, "lang": "en"})
+    assert page.status_code == status
+    assert f'value="{link}"' in page.text
+    assert 'role="alert">Nothing for paper is at this link.' in page.text
+
+
+async def test_without_a_link_the_page_is_a_form(client: httpx.AsyncClient) -> None:
+    page = await client.get("/worksheet")
+    assert 'name="link"' in page.text
+    assert 'role="alert"' not in page.text
