@@ -30,14 +30,15 @@ async def worksheet_page(
 
     Of a link that leads to nothing, the page keeps what was asked, to be corrected.
     """
+    problem, status = None, 200
     try:
         sheet = await worksheets.sheet_of(services, request, link, seed, sentence.strip())
     except (InputError, ProblemError) as error:
+        sheet, problem = Sheet(link=link, sentence=sentence), error.kind
         status = 422 if isinstance(error, InputError) else error.status_code
         if status not in (404, 410, 422):
             raise
-        more = {"sheet": Sheet(link=link, sentence=sentence)}
-        return render(
-            request, services, "worksheet.html", problem=error.kind, status=status, more=more
-        )
-    return render(request, services, "worksheet.html", more={"sheet": sheet})
+    variables = {"sheet": sheet}
+    return render(
+        request, services, "worksheet.html", problem=problem, status=status, more=variables
+    )
