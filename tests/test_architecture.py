@@ -105,6 +105,7 @@ RANKS = {
 # docstring names.
 SUBJECTS = (
     "traces",
+    "local_models",
     "figures",
     "lab",
     "zoo",

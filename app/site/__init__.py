@@ -1,4 +1,4 @@
 """The page as a folder for any static host, in which the model runs (docs/site.md).
 
-Stores nothing; uses `traces` for the description of a model.
+Stores nothing; uses `local_models` for what a page loads.
 """

@@ -14,39 +14,29 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from app import __version__
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
 from app.assets.templates import environment, static_digest
+from app.local_models.page_files import (
+    LIBRARIES,
+    MODULES,
+    RUNTIME_FILE,
+    WASM,
+    described,
+    missing_file,
+    worker_script,
+)
 from app.settings import ROOT
 from app.site.frozen_opening import frozen_opening
-from app.traces.replies import ListedModelReply
 from model import load
 from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 
-MODULES = ROOT / "node_modules"
-RUNTIME = MODULES / "onnxruntime-web/dist"
-TOKENIZERS = MODULES / "@huggingface/tokenizers/dist"
-LIBRARIES = {
-    "ort.wasm.min.mjs": RUNTIME,
-    "ort-wasm-simd-threaded.mjs": RUNTIME,
-    "tokenizers.min.mjs": TOKENIZERS,
-}
-WASM = RUNTIME / "ort-wasm-simd-threaded.wasm"
-RUNTIME_FILE = "ort-wasm.bin"
 LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
-WORKER = """\
-import * as ort from "./ort.wasm.min.mjs";
-import * as tokenizers from "./tokenizers.min.mjs";
-Object.assign(globalThis, { ort, tokenizers });
-"""
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
-# What a page can do by itself; it offers nothing else.
-CAPABILITIES = {"decode", "score", "candidates", "sweep", "alignment", "mean"}
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -75,9 +65,8 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
     """
     from model.web.export import export_for_web
 
-    for file in (WASM, *(folder / name for name, folder in LIBRARIES.items())):
-        if not file.is_file():
-            raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
+    if file := missing_file():
+        raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
     adapter = load(model)
     files = [*_texts(adapter), *_copied()]
     folder = into / adapter.info.id
@@ -101,7 +90,7 @@ def _bundle(model: str) -> Path:
 def _texts(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
     info = adapter.info
-    described = _described(info)
+    description = described(info)
     pages = {lang: page_name(lang) for lang in languages()}
     for lang, name in pages.items():
         page = environment(lang, static_digest()).get_template("site.html")
@@ -115,20 +104,13 @@ def _texts(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
             learn="",
         )
         yield name, rendered.encode()
-        yield f"opening-{lang}.share", frozen_opening(adapter, described, lang)
+        yield f"opening-{lang}.share", frozen_opening(adapter, description, lang)
         if lang != SOURCE_LANGUAGE:
             yield f"messages-{lang}.json", _json(messages(lang))
     yield "site.css", bundles.stylesheet("site").encode()
     yield "site.js", bundles.script("site").encode()
-    yield "model-worker.js", (WORKER + bundles.script("model-worker")).encode()
-    yield f"{info.id}/model.json", _json(described)
-
-
-def _described(info: Any) -> dict[str, Any]:
-    """Return the description of the model, with what a page can do by itself."""
-    described = ListedModelReply.model_validate(info).model_dump(mode="json")
-    able = [name for name in described["capabilities"] if name in CAPABILITIES]
-    return {**described, "capabilities": able, "missing": {}, "card": ""}
+    yield "model-worker.js", worker_script().encode()
+    yield f"{info.id}/model.json", _json(description)
 
 
 def _copied() -> Iterator[tuple[str, bytes]]:
