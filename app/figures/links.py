@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pydantic import Field
 
+from app.figures.goals import Goal
 from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text
 from app.store.documents import is_id
 from model.errors import InputError
@@ -24,7 +25,8 @@ MAX_LINK = 16_000  # characters
 MAX_OPTIONS = 12  # of a question that its author wrote
 SHARE = r"^[a-z0-9]{1,32}$"
 
-Entry = Literal["choice", "numbers", "shares", "text", "order"]  # how a question is answered
+# How a question is answered; `work`: by what its goal is checked on, in a room.
+Entry = Literal["choice", "numbers", "shares", "text", "order", "work"]
 
 # Absent from replies where it does not apply, as in the page's own predictions.
 Optional = Field(exclude_if=lambda value: value is None)
@@ -81,6 +83,9 @@ class Asked(Strict):
     translations: Annotated[dict[Literal["en", "zh"], Translation] | None, Optional] = Field(
         default=None, description="The question in the other language, if its author wrote it."
     )
+    goal: Annotated[Goal | None, Optional] = Field(
+        default=None, description="What a work is to reach, checked on a run of the model."
+    )
     scene: Annotated[Name | None, Optional] = Field(
         default=None,
         description="The question of the presented lesson that this is: the page of a student who "
@@ -91,8 +96,16 @@ class Asked(Strict):
     )
 
 
-def check_stated(entry: Entry, about: Mapping[str, Any]) -> None:
-    """Raise InputError if a question states a right answer that is none of its options."""
+def check_stated(entry: Entry, about: Mapping[str, Any], *, in_room: bool = False) -> None:
+    """Raise InputError if a question states a right answer that is none of its options.
+
+    Raises it also for works that are not asked for in a room, where their goal is checked, for
+    works without a goal, and for a goal of anything else.
+    """
+    if entry == "work" and not in_room:
+        raise InputError("unknown-value", "entry", "entry can be work only in a room")
+    if (entry == "work") != (about.get("goal") is not None):
+        raise InputError("does-not-fit", "ask.goal", "ask.goal is for works, and required for them")
     options, right = about.get("options"), about.get("right")
     if options is None or right is None:
         return

@@ -117,7 +117,7 @@ def _readable(parameters: Mapping[str, str]) -> Mapping[str, Any]:
         elif name in JSON_KEYS:
             try:
                 fields[name] = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):  # the latter for thousands of brackets
                 continue
         elif OPTION.fullmatch(name) and (text or name == "source"):
             fields[name] = text

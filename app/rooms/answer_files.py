@@ -12,11 +12,12 @@ from app.http.background import off_loop
 from app.http.csv_file import csv_of
 from app.rooms import asking
 from app.rooms.asking import Given
+from app.rooms.challenges import work_words
 from app.rooms.hub import Hub
 from app.rooms.room import VOTES
 from app.rooms.rooms import Rooms
 from app.rooms.schemas import MemberAnswer, QuestionRecord, RecordEntry, RoomRecord, Truth, Votes
-from app.rooms.tally import is_right, tally
+from app.rooms.tally import is_right
 
 COLUMNS = (
     "question",
@@ -33,6 +34,7 @@ COLUMNS = (
     "link",
 )
 ORDERED = " → "
+CHOSEN = ("choice", "work")  # entries whose answers are ids of choices
 RIGHT = {True: "yes", False: "no", None: ""}
 
 
@@ -78,19 +80,19 @@ def _question(n: int, note: bytes, truth: bytes | None, given: Sequence[Given]) 
     entry, wording = about.pop("entry"), about.pop("wording", None) or {}
     right = Truth.model_validate_json(truth) if truth else None
     votes = {
-        vote: tally(
-            entry,
-            [given_answer.answer for given_answer in given if given_answer.vote == vote],
-            right,
-        )
+        vote: asking.summed(entry, vote, [answer for answer in given if answer.vote == vote], right)
         for vote in VOTES
     }
+    choices = dict(wording.get("choices", {}))
+    if entry == "work":
+        first = [answer for answer in given if answer.vote == "first"]
+        choices = {answer.id: work_words(answer.answer[0], about) for answer in first}
     return QuestionRecord(
         n=n,
         entry=entry,
         ask=Asked.model_validate(about),
         words=wording.get("words") or about.get("words", ""),
-        choices=wording.get("choices", {}),
+        choices=choices,
         truth=right,
         votes=Votes(**votes),
         answers=_by_member(entry, given, right),
@@ -102,7 +104,9 @@ def _by_member(entry: Any, given: Sequence[Given], truth: Truth | None) -> list[
     for answer in given:
         member = by_member.setdefault(answer.id, {"member": answer.id, "nickname": None})
         member[answer.vote] = answer.answer
-        member[f"{answer.vote}_right"] = is_right(entry, answer.answer, truth)
+        member[f"{answer.vote}_right"] = (
+            answer.does if entry == "work" else is_right(entry, answer.answer, truth)
+        )
         member["nickname"] = answer.nickname or member["nickname"]
         member["answered"] = answer.at
     blank = {f"{vote}{part}": None for vote in VOTES for part in ("", "_right")}
@@ -117,7 +121,10 @@ def _rows(question: QuestionRecord) -> list[list[object]]:
             _truth_words(question),
             answer.member,
             answer.nickname,
-            _answer_words(question, answer.first),
+            _answer_words(
+                question,
+                [answer.member] if question.entry == "work" and answer.first else answer.first,
+            ),
             RIGHT[answer.first_right],
             _answer_words(question, answer.second),
             RIGHT[answer.second_right],
@@ -142,9 +149,9 @@ def _answer_words(question: QuestionRecord, answer: list[str] | None) -> str:
     """Return an answer in the words of its choices; of several fields, each with its name."""
     if answer is None:
         return ""
-    if question.entry == "text" or (len(answer) == 1 and question.entry != "choice"):
+    if question.entry == "text" or (len(answer) == 1 and question.entry not in CHOSEN):
         return answer[0]
-    if question.entry == "choice":
+    if question.entry in CHOSEN:
         return question.choices.get(answer[0], answer[0])
     if question.entry == "order":
         return ORDERED.join(question.choices.get(name, name) for name in answer)

@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
+from app.figures.goals import Verdict
 from app.figures.links import Entry, check_stated
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
 from app.rooms.rooms import TRIES, Rooms
-from app.rooms.schemas import ROUNDING, Stage, Truth, Wording
-from app.rooms.tally import MAX_BYTES, check, tally
+from app.rooms.schemas import ROUNDING, Results, Stage, Truth, Wording
+from app.rooms.tally import MAX_BYTES, check, tally, tally_works
 from app.store.documents import dumped
 from model.errors import Excess, InputError
 
@@ -29,6 +30,7 @@ class Given:
     answer: list[str]
     at: float
     nickname: str | None = None
+    does: bool | None = None  # of a work: whether it reaches its goal
 
 
 async def ask(
@@ -42,7 +44,7 @@ async def ask(
     wording: Wording | None = None,
 ) -> Room:
     """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
-    check_stated(entry, about)
+    check_stated(entry, about, in_room=True)
     noted = {**about, "entry": entry, "wording": wording and wording.model_dump()}
 
     def make(room: Room) -> Room:
@@ -70,17 +72,26 @@ async def _note(rooms: Rooms, hub: Hub, n: int, about: dict[str, Any]) -> None:
 
 
 async def proceed(
-    rooms: Rooms, code: str, key: str, stage: Stage, truth: Truth | None = None
+    rooms: Rooms,
+    code: str,
+    key: str,
+    stage: Stage,
+    truth: Truth | None = None,
+    gallery: Sequence[str] | None = None,
 ) -> Room:
     """Go on to a stage of the question; for "revealed", sum up the answers.
+
+    `gallery` has the ids of the works that the class sees from now on; None: as before.
 
     Raises what `Rooms.change` raises, and a 409 ProblemError if the stage does not follow.
     """
     if stage != "revealed":
-        return await rooms.change(code, key, lambda room: _staged(room, stage))
+        return await rooms.change(code, key, lambda room: _staged(room, stage, gallery))
     # No answer is accepted any more; those that were are all counted.
     room = await rooms.change(
-        code, key, lambda before: before if _is(before, "closed") else _staged(before, "closed")
+        code,
+        key,
+        lambda room: room if _is(room, "closed") else _staged(room, "closed", gallery),
     )
     assert room.question
     question = room.question
@@ -89,11 +100,7 @@ async def proceed(
         hub = await rooms.owned(code, key)
         await rooms.store(hub, "truths", str(question.n), dumped(truth), document=None)
     results = {
-        vote: tally(
-            question.entry,
-            [vote_answer.answer for vote_answer in await _answers(rooms, code, question.n, vote)],
-            truth,
-        )
+        vote: summed(question.entry, vote, await _answers(rooms, code, question.n, vote), truth)
         for vote in VOTES
     }
 
@@ -104,6 +111,13 @@ async def proceed(
         return room.then(question=room.question.model_copy(update=update))
 
     return await rooms.change(code, key, make)
+
+
+def summed(entry: Entry, vote: str, votes: Sequence[Given], truth: Truth | None) -> Results:
+    """Sum up the answers of a vote: works in the first, and in the second the votes on them."""
+    if entry == "work" and vote == "first":
+        return tally_works([work.does for work in votes])
+    return tally(entry, [vote_answer.answer for vote_answer in votes], truth)
 
 
 async def set_timer(rooms: Rooms, code: str, key: str, seconds: int) -> Room:
@@ -136,8 +150,12 @@ async def answer(
     values: Sequence[str],
     nickname: str | None = None,
     address: str = "",
+    *,
+    verdict: Verdict | None = None,
 ) -> None:
     """Store a member's answer to question `n`, instead of an earlier one in the same vote.
+
+    `verdict` is that of a work; without it, what is stored for works is a vote.
 
     Raises InputError for an answer of another form or size and for a nickname that is not asked
     for, a 409 ProblemError if the room is not asked this question now, a 507 one if the address has
@@ -147,7 +165,9 @@ async def answer(
         document, question, seq = hub.document, hub.room.question, hub.room.seq
         if question and question.n == n and question.stage in VOTES:
             _check(question, values, nickname)
+            _check_work(question, member, values, verdict)
             stored = {"answer": list(values), "at": time.time(), "nickname": nickname}
+            stored |= {"does": verdict.does} if verdict else {}
             value = dumped(stored)
             if len(value) > MAX_BYTES:
                 detail = f"answer takes {len(value)} bytes; at most {MAX_BYTES} are allowed"
@@ -208,6 +228,20 @@ def _check(question: Question, values: Sequence[str], nickname: str | None) -> N
         raise InputError("unknown-field", "nickname", "nickname is not asked for in this question")
 
 
+def _check_work(
+    question: Question, member: str, values: Sequence[str], verdict: Verdict | None
+) -> None:
+    """Raise an error unless works are handed in before the vote, and voted on in it."""
+    if question.entry != "work":
+        return
+    if (question.stage == "second") == (verdict is not None):
+        raise _not_asking()
+    if verdict is None and values[0] not in question.gallery:
+        raise InputError("unknown-value", "answer", "answer must be a work of the gallery")
+    if verdict is None and values[0] == identity_of(question.n, member):
+        raise InputError("does-not-fit", "answer", "answer must be the work of another member")
+
+
 def stated(about: Mapping[str, Any]) -> Truth | None:
     """Return the right answer that a question states itself; None if it states none."""
     if "right" in about:
@@ -220,8 +254,8 @@ def stated(about: Mapping[str, Any]) -> Truth | None:
 async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
     fields = await rooms.bus.fields(code, _part(n, vote))
     votes = [
-        Given(identity_of(n, member), n, vote, stored["answer"], stored["at"], stored["nickname"])
-        for member, stored in ((name, orjson.loads(value)) for name, value in fields.items())
+        Given(id=identity_of(n, member), n=n, vote=vote, **orjson.loads(value))
+        for member, value in fields.items()
     ]
     return sorted(votes, key=lambda vote_answer: vote_answer.at)
 
@@ -244,11 +278,14 @@ def _is(room: Room, stage: Stage) -> bool:
     return room.question is not None and room.question.stage == stage
 
 
-def _staged(room: Room, stage: Stage) -> Room:
+def _staged(room: Room, stage: Stage, gallery: Sequence[str] | None = None) -> Room:
     question = room.question
     if question is None or stage not in NEXT[question.stage]:
         raise _not_asking()
-    return room.then(question=question.model_copy(update={"stage": stage, "ends": None}))
+    changes: dict[str, Any] = {"stage": stage, "ends": None}
+    if gallery is not None:
+        changes["gallery"] = list(gallery)
+    return room.then(question=question.model_copy(update=changes))
 
 
 def _not_asking() -> ProblemError:

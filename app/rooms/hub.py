@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from app.http.background import begin
+from app.http.problems import ProblemError
 from app.rooms.bus import Bus
 from app.rooms.room import Counts, Room
 from app.store.storage_errors import StorageError
@@ -45,7 +46,7 @@ class Hub:
         self.event = self._event()
         self.known: set[str] = set()  # members that have a place, of those that came to this server
         self.screens: Counter[str] = Counter()  # streams without a member, by their holder
-        self.worked: dict[str, float] = {}  # when each member last sent what it explores
+        self._last_times: dict[str, float] = {}  # when each member last sent something of a kind
         self.closing = False  # whether the server is told to stop
         self._bus = bus
         self._ended = ended
@@ -59,6 +60,15 @@ class Hub:
         """Return what stands for an address in this room, and in no other; "" for none."""
         text = f"{self.room.key} {address}"
         return hashlib.sha256(text.encode()).hexdigest()[:16] if address else ""
+
+    def pace(self, name: str, seconds: float) -> None:
+        """Note that something is sent. Raises a 429 ProblemError if it was sent just before."""
+        now = time.monotonic()
+        if now - self._last_times.get(name, -seconds) < seconds:
+            detail = f"at most one of a member every {seconds:g} seconds"
+            headers = {"Retry-After": str(round(seconds))}
+            raise ProblemError(429, "room-changes", detail, headers=headers)
+        self._last_times[name] = now
 
     def learn(self, document: bytes | None) -> None:
         """Take over a document if it is newer; None means that the room has ended."""

@@ -44,6 +44,7 @@ class Question(BaseModel):
     ends: float | None = None  # when its timer is over: the vote goes on
     truth: Truth | None = None
     results: dict[str, Results] | None = None
+    gallery: list[str] = []  # works that the class sees, by their ids
 
 
 class Room(BaseModel):

@@ -11,6 +11,7 @@ from app.http.problems import ProblemError
 from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
 from app.http.streaming import HEADERS
+from app.rooms import challenges
 from app.rooms import service as answers
 from app.rooms.hub import Hub
 from app.rooms.room import normalised
@@ -20,6 +21,7 @@ from app.rooms.schemas import (
     AnswerRequest,
     AnswersReply,
     ClassReply,
+    GalleryReply,
     MembersReply,
     QuestionRequest,
     RecordReply,
@@ -34,6 +36,8 @@ from app.rooms.schemas import (
     SeatReply,
     StageRequest,
     TimerRequest,
+    TryReply,
+    TryRequest,
     WallReply,
     WorkCreated,
     WorkRequest,
@@ -350,6 +354,47 @@ async def answer_question(
 ) -> None:
     """Answer the present question; a second answer in the same vote replaces the first one."""
     await answers.answer(request, services, code, body)
+
+
+@router.post(
+    "/{code}/tries",
+    summary="Hand in a work",
+    responses=problems(
+        **{
+            **JSON_BODY,
+            **JOINED,
+            "_409": "The room is full or closed, or not asked this at present.",
+            "_422": "A field is not valid, or the link cannot be run; `detail` says why.",
+            "_429": "Too many tries, or too much work in a short time; `Retry-After` says when to "
+            "retry.",
+            "_503": "The model or the storage of rooms is busy; `Retry-After` says when to retry.",
+        }
+    ),
+)
+async def hand_in(
+    request: Request, response: Response, services: Opened, code: Code, body: TryRequest
+) -> TryReply:
+    """Check on a run whether a work reaches the question's goal, and store it.
+
+    It replaces an earlier one of the member, until the gallery is shown.
+    """
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.hand_in(request, services, code, body)
+
+
+@router.get(
+    "/{code}/gallery",
+    summary="Read the gallery",
+    responses=problems(
+        **{**JOINED, "_409": "The room is full or closed, or has no gallery at present."}
+    ),
+)
+async def read_gallery(
+    response: Response, services: Opened, hub: Joined, member: Member = None
+) -> GalleryReply:
+    """Return the works that the teacher shows, without names; votes once they are revealed."""
+    response.headers["Cache-Control"] = "no-store"
+    return await challenges.gallery(services, hub, member)
 
 
 @router.get("/{code}/answers", summary="Read the answers", responses=problems(**OWNED))

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
+from app.figures.goals import Verdict
 from app.figures.links import MAX_LINK, Asked, Entry, Optional
 from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
@@ -15,6 +16,7 @@ MAX_NICKNAME = 40  # characters
 MAX_THANKS = 120
 MAX_TIMER = 3_600  # seconds
 MAX_WORK = 2_000  # of a link that a member sends
+MAX_GALLERY = 40  # works that the class sees
 EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
 
 Link = Annotated[
@@ -115,6 +117,12 @@ class StageRequest(Strict):
     )
 
     stage: Literal["discuss", "second", "revealed"]
+    gallery: list[Name] | None = Field(
+        default=None,
+        max_length=MAX_GALLERY,
+        description="The works that the class sees from now on, by their ids; absent: as before, "
+        "at first none.",
+    )
     truth: Truth | None = Field(default=None, description="The model's answer, to compare with.")
 
 
@@ -143,6 +151,52 @@ class AnswerRequest(Strict):
     n: Count = Field(description="Number of the question.")
     answer: Answer
     nickname: Nickname | None = Field(default=None, description="Only if the question asks for it.")
+
+
+WorkLink = Annotated[
+    Text, Field(max_length=MAX_WORK, pattern=r"^/\?[^\s#\\]*$", description="Of the workspace.")
+]
+
+
+class TryRequest(Strict):
+    """A member's work for the present question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"member": "k2m4n6p8", "n": 1, "link": "/?source=The+cat+sleeps."}]
+        }
+    )
+
+    member: Member
+    n: Count = Field(description="Number of the question.")
+    link: WorkLink
+    nickname: Nickname | None = Field(default=None, description="Only if the question asks for it.")
+
+
+class TryReply(BaseModel):
+    """A work as it was stored, and whether it reaches the goal."""
+
+    id: str = Field(description="As in the gallery and in `picked`.")
+    link: str = Field(description="What was run: what may not be chosen is that of the question.")
+    verdict: Verdict
+
+
+class GalleryWork(BaseModel):
+    """A work that the class sees; `id` is that of a member within this question only."""
+
+    id: str
+    link: str
+    does: bool | None = Field(description="Whether it reaches the goal; null: nothing is checked.")
+    votes: Annotated[int | None, Optional] = Field(default=None, description="Once revealed.")
+
+
+class GalleryReply(BaseModel):
+    """The works of the present question that the class sees, in no order of their makers."""
+
+    n: int
+    works: list[GalleryWork]
+    mine: str | None = Field(description="The work of the member who reads it; null: none.")
+    vote: str | None = Field(description="The work that this member has voted for.")
 
 
 class Picked(Strict):
@@ -334,6 +388,9 @@ class AnswerReply(BaseModel):
     id: str
     vote: str
     answer: list[str]
+    does: Annotated[bool | None, Optional] = Field(
+        default=None, description="Of a work: whether it reaches its goal."
+    )
     nickname: Annotated[str | None, Optional] = None
     at: float
 

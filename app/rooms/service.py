@@ -16,7 +16,7 @@ from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.lessons import service as lessons
-from app.rooms import answer_files, asking, members, wall
+from app.rooms import answer_files, asking, challenges, members, wall
 from app.rooms.hub import Hub
 from app.rooms.room import Room, hashed, new_key, normalised, opens
 from app.rooms.rooms import RoomRates, Rooms
@@ -35,6 +35,8 @@ from app.rooms.schemas import (
     SeatReply,
     StageRequest,
     TimerRequest,
+    TryReply,
+    TryRequest,
     WallReply,
     WorkCreated,
     WorkRequest,
@@ -246,6 +248,8 @@ async def ask(
 ) -> Room:
     """Ask the room a question, given its key."""
     about = body.ask.model_dump(exclude_none=True)
+    if body.entry == "work":
+        challenges.check_ask(services, about)
     change = asking.ask(
         services[Rooms],
         normalised(code),
@@ -262,7 +266,9 @@ async def proceed(
     request: Request, services: Services, code: str, key: str, body: StageRequest
 ) -> Room:
     """Go on to a stage of the present question, given the room's key."""
-    change = asking.proceed(services[Rooms], normalised(code), key, body.stage, body.truth)
+    change = asking.proceed(
+        services[Rooms], normalised(code), key, body.stage, body.truth, body.gallery
+    )
     return await _tried(request, services, change)
 
 
@@ -284,6 +290,12 @@ async def answer(request: Request, services: Services, code: str, body: AnswerRe
     hub = await joined(request, services, code, body.member)
     sent = body.member, body.n, body.answer, body.nickname
     await asking.answer(services[Rooms], hub, *sent, _address(request))
+
+
+async def hand_in(request: Request, services: Services, code: str, body: TryRequest) -> TryReply:
+    """Check a member's work on a run, and store it."""
+    hub = await joined(request, services, code, body.member)
+    return await challenges.hand_in(services, hub, body, _address(request))
 
 
 async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:

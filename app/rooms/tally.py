@@ -24,7 +24,7 @@ DIGITS = 3
 
 def check(entry: Entry, answer: Answer) -> bool:
     """Return whether an answer has the form of its kind."""
-    if entry == "choice":
+    if entry in ("choice", "work"):
         return len(answer) == 1
     if entry == "text":
         return len(answer) == 1 and bool(answer[0].strip())
@@ -43,10 +43,10 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
     """Sum up the answers of a vote, each of which `check` accepts."""
     if entry == "order":
         return _orders(answers, truth)
-    if entry in ("choice", "text"):
-        chosen = Counter(choice for (choice,) in answers) if entry == "choice" else Counter[str]()
+    if entry in ("choice", "text", "work"):
+        chosen = Counter(choice for (choice,) in answers) if entry != "text" else Counter[str]()
         right_answers = set(truth.right) if truth else set[str]()
-        frequent, rest_count = _frequent(chosen, right_answers)
+        frequent, rest_count = _frequent(chosen, chosen if entry == "work" else right_answers)
         right = (
             sum(chosen[right_answer] for right_answer in right_answers) if right_answers else None
         )
@@ -75,6 +75,13 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
         distance=_mean_distance(rows, truths) if entry == "shares" and truths and rows else None,
         rows=_nearest_first(rows, truths) if entry == "shares" and truths else [],
     )
+
+
+def tally_works(verdicts: Sequence[bool | None]) -> Results:
+    """Count works, and how many reach their goal; None: nothing was checked."""
+    checked = [does for does in verdicts if does is not None]
+    right = sum(checked) if checked else None
+    return Results(count=len(verdicts), chosen={}, mean=[], right=right, distance=None)
 
 
 def _orders(answers: Sequence[Answer], truth: Truth | None) -> Results:

@@ -51,11 +51,7 @@ async def send(
         raise ProblemError(409, "wall-closed", "the teacher does not see what members explore")
     if nickname is not None and hub.room.wall != "named":
         raise InputError("unknown-field", "nickname", "nickname is not asked for on this wall")
-    now = time.monotonic()
-    if now - hub.worked.get(member, -SECONDS) < SECONDS:
-        detail = f"at most one entry of a member every {SECONDS:g} seconds"
-        raise ProblemError(429, "room-changes", detail, headers={"Retry-After": "1"})
-    hub.worked[member] = now
+    hub.pace(f"wall {member}", SECONDS)
     entry = dumped({"link": link, "nickname": nickname, "at": time.time()})
     await rooms.store(hub, PART, member, entry, address, document=None)
     return identity_on(hub, member)

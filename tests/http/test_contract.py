@@ -108,6 +108,8 @@ OPERATIONS = {  # requests of each
     "PATCH /api/rooms/{code}/question": 10,
     "DELETE /api/rooms/{code}/question": 5,
     "POST /api/rooms/{code}/answers": 10,
+    "POST /api/rooms/{code}/tries": 10,
+    "GET /api/rooms/{code}/gallery": 5,
     "GET /api/rooms/{code}/answers": 5,
     "GET /api/rooms/{code}/answers.csv": 5,
     "GET /api/rooms/{code}/answers.json": 5,

@@ -224,4 +224,4 @@ export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ ter
  */
 
 /** @type {Record<import("../core/wire/page-requests.js").Entry, Entry>} */
-export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, text: textEntry };
+export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, text: textEntry, work: textEntry };

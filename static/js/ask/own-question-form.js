@@ -6,6 +6,7 @@
 import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { emptyGoal, goalFields, goalOf } from "./goals.js";
 
 /** @import { Entry } from "../core/wire/page-requests.js" */
 /** @import { Question } from "./question.js" */
@@ -14,13 +15,14 @@ import { el, render } from "../lib/render.js";
 /** @typedef {{text: string, second: string, note: string, right: boolean}} DraftOption */
 /**
  * @typedef {object} QuestionDraft  as typed
- * @property {"choice" | "order" | "number" | "open"} kind
+ * @property {"choice" | "order" | "number" | "open" | "does"} kind
  * @property {string} words
  * @property {string} secondWords  in the other language
  * @property {boolean} twoLanguages
  * @property {DraftOption[]} options
  * @property {string} value
  * @property {string} within
+ * @property {import("./goals.js").GoalDraft} [goal]
  */
 /** @typedef {{entry: Entry, ask: Question}} PreparedQuestion */
 
@@ -37,14 +39,16 @@ export const emptyDraft = () => ({ kind: "choice", words: "", secondWords: "", t
  * @param {QuestionDraft} draft
  * @param {"en" | "zh"} lang  of the author's page
  * @param {<T>(items: T[]) => T[]} shuffle
- * @returns {PreparedQuestion | {missing: "words" | "options" | "value" | "within" | "second"}}
+ * @returns {PreparedQuestion | {missing: "words" | "options" | "value" | "within" | "second" | "word" | "least"}}
  */
 export function questionOf(draft, lang, shuffle) {
   const { kind, twoLanguages } = draft;
   const [words, secondWords] = [draft.words.trim(), draft.secondWords.trim()];
   const written = draft.options.filter(({ text }) => text.trim());
   const hasOptions = kind === "choice" || kind === "order";
-  if (!words) return { missing: "words" };
+  const goal = kind === "does" ? goalOf(draft.goal ?? emptyGoal()) : null;
+  if (!words && (!goal || ("kind" in goal && goal.kind === "any"))) return { missing: "words" }; // the page words a goal
+  if (goal && "missing" in goal) return goal;
   if (hasOptions && written.length < 2) return { missing: "options" };
   if (twoLanguages && (!secondWords || (hasOptions && written.some(({ second }) => !second.trim())))) return { missing: "second" };
   const ordered = kind === "order" ? shuffle(written.map((_, i) => i)) : written.map((_, i) => i);
@@ -58,10 +62,12 @@ export function questionOf(draft, lang, shuffle) {
     if (draft.within.trim() && (within === null || within < 0)) return { missing: "within" };
     return { entry: "numbers", ask: { kind, ...about, value, ...(within === null ? {} : { within }) } };
   }
+  if (goal) return { entry: "work", ask: { kind, ...about, goal } };
   if (kind === "open") return { entry: "text", ask: { kind, ...about } };
   const texts = options.map(({ text, note }) => ({ text: text.trim(), ...(kind === "choice" && note.trim() ? { note: note.trim() } : {}) }));
   const right = kind === "order" ? written.map((_, place) => ordered.indexOf(place)) : options.flatMap((option, i) => (option.right ? [i] : []));
-  return { entry: kind, ask: { kind, ...about, options: texts, ...(right.length ? { right } : {}) } };
+  const entry = kind === "order" ? kind : "choice";
+  return { entry, ask: { kind, ...about, options: texts, ...(right.length ? { right } : {}) } };
 }
 
 /** In another order than they are in, if there is one. @template T @param {T[]} items @returns {T[]} */
@@ -81,8 +87,9 @@ export function shuffled(items) {
  * @param {() => QuestionDraft | null} of.read  what was typed and not taken yet
  * @param {(draft: QuestionDraft | null) => void} of.keep
  * @param {(question: PreparedQuestion) => void} of.take
+ * @param {() => string} [of.place]  the head that a goal would be about, in words; "": there is none
  */
-export function createOwnQuestionForm({ t }, { submit, read, keep, take }) {
+export function createOwnQuestionForm({ t }, { submit, read, keep, take, place = () => "" }) {
   const form = h("form", { className: "own-question" });
   const lang = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   let draft = read() ?? emptyDraft();
@@ -113,18 +120,20 @@ export function createOwnQuestionForm({ t }, { submit, read, keep, take }) {
   });
 
   function draw() {
-    render(form, ...formFields(t, lang, draft, change, changeOption), el("p", { key: "wrong", className: "wrong", role: "alert" }, missing), el("button", { key: "submit", type: "submit", className: "button strong" }, submit));
+    render(form, ...formFields(t, lang, draft, place(), change, changeOption), el("p", { key: "wrong", className: "wrong", role: "alert" }, missing), el("button", { key: "submit", type: "submit", className: "button strong" }, submit));
   }
 
   draw();
   return form;
 }
 
-/** @param {Translate} t @param {"words" | "options" | "value" | "within" | "second"} missing */
+/** @param {Translate} t @param {"words" | "options" | "value" | "within" | "second" | "word" | "least"} missing */
 function missingWords(t, missing) {
   if (missing === "words") return t("Write the question.");
   if (missing === "options") return t("Write at least two answers.");
   if (missing === "second") return t("Write the question and its answers in the second language too, or leave it out.");
+  if (missing === "word") return t("Write the word that it is about.");
+  if (missing === "least") return t("Write a share from 0 to 1, such as 0.5.");
   return t("Not a number. Write 0.5, −2 or 1/3.");
 }
 
@@ -132,12 +141,13 @@ function missingWords(t, missing) {
  * @param {Translate} t
  * @param {"en" | "zh"} lang
  * @param {QuestionDraft} draft
+ * @param {string} place
  * @param {(part: Partial<QuestionDraft>) => void} change
  * @param {(i: number, part: Partial<DraftOption>) => void} changeOption
  */
-function formFields(t, lang, draft, change, changeOption) {
+function formFields(t, lang, draft, place, change, changeOption) {
   const { kind, twoLanguages, options } = draft;
-  const kinds = /** @type {[QuestionDraft["kind"], string][]} */ ([["choice", t("Multiple choice")], ["number", t("A number")], ["open", t("An answer in words")], ["order", t("Put in order")]]);
+  const kinds = /** @type {[QuestionDraft["kind"], string][]} */ ([["choice", t("Multiple choice")], ["number", t("A number")], ["open", t("An answer in words")], ["order", t("Put in order")], ...(place ? [["does", t("A challenge")]] : [])]);
   const second = lang === "zh" ? t("In English") : t("In Chinese");
   const typed = (/** @type {(text: string) => void} */ take) => (/** @type {any} */ { target }) => take(target.value);
   const field = (/** @type {string} */ key, /** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ take, /** @type {object} */ attributes = {}) =>
@@ -155,6 +165,7 @@ function formFields(t, lang, draft, change, changeOption) {
     el("div", { key: "kinds", className: "kinds", role: "group", "aria-label": t("Kind of answer") }, kinds.map(([id, name]) => el("button", { key: id, type: "button", className: "button quiet", "aria-pressed": String(kind === id), onclick: () => change({ kind: id }) }, name))),
     el("textarea", { key: "words", rows: 2, maxLength: MAX_WORDS, "aria-label": t("Your question"), placeholder: t("Your question"), value: draft.words, oninput: typed((words) => change({ words })) }),
     twoLanguages && el("textarea", { key: "second", rows: 2, maxLength: MAX_WORDS, "aria-label": `${t("Your question")} · ${second}`, placeholder: second, value: draft.secondWords, oninput: typed((secondWords) => change({ secondWords })) }),
+    ...(kind === "does" ? goalFields(t, draft.goal ?? emptyGoal(), place, (part) => change({ goal: { ...(draft.goal ?? emptyGoal()), ...part } })) : []),
     kind === "number" && el("p", { key: "number", className: "together" }, field("value", t("Right number"), draft.value, (value) => change({ value }), { inputMode: "decimal" }), field("within", t("May be off by"), draft.within, (within) => change({ within }), { inputMode: "decimal" })),
     (kind === "choice" || kind === "order") && el("ol", { key: "options", className: "options" }, options.map(option)),
     kind === "choice" && el("p", { key: "hint", className: "hint" }, t("Tick those that are right; tick none to ask for opinions.")),

@@ -1,8 +1,10 @@
 /**
- * Questions that a teacher wrote: a choice, an order, a text; a number is `number` of the other kinds.
+ * Questions that a teacher wrote: a choice, an order, a text, a goal for works; a number is `number` of the other kinds.
  * A question has its words and options in the author's language and, if the author wrote it, in the
  * other one; which options are right is told only when it is revealed.
  */
+
+import { goalSentences } from "./goals.js";
 
 /** @import { Kind, Question } from "./question.js" */
 
@@ -42,5 +44,12 @@ const written = {
 export const OWN_KINDS = {
   choice: { ...written, name: (t) => t("A choice"), entry: () => "choice" },
   order: { ...written, name: (t) => t("An order"), entry: () => "order" },
+  does: {
+    ...written,
+    name: (t) => t("A sentence or a head that does something"),
+    entry: () => "work",
+    words: async ({ question, t }) => [wordsOf(question) || goalSentences(t, question)[0]],
+    choices: async () => [],
+  },
   open: { ...written, name: (t) => t("An answer in words"), entry: () => "text" },
 };

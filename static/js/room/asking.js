@@ -9,6 +9,7 @@ import { h } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
+import { createJury, workLink } from "./challenge.js";
 import { createPrivateSpread } from "./private-spread.js";
 import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
@@ -16,7 +17,7 @@ import { timerMenu } from "./timer.js";
 import { gain } from "./vote-spread.js";
 import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 
-/** @import { QuestionReply, RoomCreated, AnswerReply } from "../core/wire/schemas.d.ts" */
+/** @import { QuestionReply, RoomCreated, AnswerReply, Work } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/page-requests.js" */
 
 // What a class has sent in words, which only the teacher sees until she shows it.
@@ -76,11 +77,13 @@ function createSentences(t, api, { room, drawn, show }) {
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./room.js").Presentable} presented
- * @param {{root: HTMLElement, bar: HTMLElement, room: () => RoomCreated | null, heard: (state: RoomState) => void, drawn: () => void}} of
+ * @param {{root: HTMLElement, bar: HTMLElement, room: () => RoomCreated | null, heard: (state: RoomState) => void, drawn: () => void, pick: (work: Work, words: string) => void}} of
  */
-export function createAsking(page, api, presented, { root, bar, room, heard: onState, drawn }) {
+export function createAsking(page, api, presented, { root, bar, room, heard: onState, drawn, pick }) {
   const { t } = page;
-  const ownForm = createOwnQuestionForm(page, { submit: t("Ask the class"), read: questionDraft, keep: setQuestionDraft, take: ({ entry, ask: about }) => void askRoom(entry, about) });
+  /** What the page shows, for a goal; "": no sentence. */
+  const shownQuery = () => workLink(presented.link())?.slice(2) ?? "";
+  const ownForm = createOwnQuestionForm(page, { submit: t("Ask the class"), read: questionDraft, keep: setQuestionDraft, take: ({ entry, ask: about }) => void askRoom(entry, about.goal ? { ...about, link: shownQuery() } : about), place: () => (shownQuery() && (presented.place?.(presented.link()) || t("on the screen"))) });
   let writes = questionDraft() !== null;
   const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
   bar.after(menu);
@@ -91,13 +94,15 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   let failed = "";
   const sentences = createSentences(t, api, { room, drawn: () => panel.draw(), show: (text) => (presented.run?.(text), void done()) });
   const spread = createPrivateSpread(page, api, { room, choices: () => panel.choices(), drawn: () => panel.draw() });
-  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: null, actions });
+  const jury = createJury(page, api, presented, { room, drawn: () => panel.draw(), pick });
+  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: null, actions, works: jury.view });
 
-  /** @param {QuestionReply | null | undefined} roomQuestion */
-  function show(roomQuestion) {
+  /** @param {QuestionReply | null | undefined} roomQuestion @param {boolean} [shows]  whether everyone is shown a work */
+  function show(roomQuestion, shows) {
+    if (roomQuestion?.n !== question?.n) jury.clear();
     question = roomQuestion ?? null;
     menu.hidden ||= question !== null;
-    panel.show(question);
+    panel.show(question, shows);
   }
 
   /** Do something in the room, and show its state or what went wrong. @param {(room: RoomCreated) => Promise<RoomState | null>} roomAction */
@@ -143,17 +148,18 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   function actions(askedQuestion) {
     const { stage, entry, results, ask: about } = askedQuestion;
     const picks = about.kind === "open";
-    const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next }));
+    const isWork = entry === "work";
+    const go = (/** @type {"discuss" | "second"} */ next) => () => act((of) => api.goOn(of, { stage: next, ...(isWork && next === "discuss" ? { gallery: jury.gallery() } : {}) }));
     const gained = results && gain(results.first, results.second);
-    const status = failed || (stage === "discuss" ? t("The class discusses.") : stage === "revealed" ? (typeof gained === "number" ? t("Gain {gain}", { gain: two(gained) }) : "") : t("{count} answered", { count: counts?.answered ?? 0 }));
+    const status = failed || (stage === "discuss" ? (isWork ? t("The class looks at the gallery.") : t("The class discusses.")) : stage === "revealed" ? (typeof gained === "number" ? t("Gain {gain}", { gain: two(gained) }) : "") : t("{count} answered", { count: counts?.answered ?? 0 }));
     return [
       el("p", { className: "crowd", role: "status" }, status),
       stage !== "revealed" && timerMenu(t, Boolean(askedQuestion.ends), (seconds) => void act((of) => api.setTimer(of, seconds))),
       ...spread.view(askedQuestion),
       entry === "text" && stage !== "revealed" && sentences.listed(picks),
-      entry !== "text" && stage === "first" && button(t("Discuss, then vote again"), go("discuss")),
-      stage === "discuss" && button(t("Vote again"), go("second")),
-      (entry !== "text" || picks) && stage !== "revealed" && button(picks ? t("Show those picked") : t("Reveal"), reveal, "strong"),
+      entry !== "text" && stage === "first" && button(isWork ? t("Open the gallery") : t("Discuss, then vote again"), go("discuss"), isWork ? "strong" : "quiet"),
+      stage === "discuss" && button(isWork ? t("Let them vote") : t("Vote again"), go("second"), isWork ? "strong" : "quiet"),
+      (entry !== "text" || picks) && stage !== "revealed" && button(picks ? t("Show those picked") : t("Reveal"), reveal, isWork && stage !== "second" ? "quiet" : "strong"),
       stage === "revealed" && button(t("Download the answers (CSV)"), () => saveAnswers(api, room())),
       button(t("End the question"), done, stage === "revealed" ? "strong" : "quiet"),
     ];
@@ -163,6 +169,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     const about = question?.ask;
     if (!about) return;
     if (about.kind === "open") return act((of) => api.goOn(of, { stage: "revealed", truth: { right: sentences.picked() } }));
+    if (question?.entry === "work") return act((of) => api.goOn(of, { stage: "revealed", ...(question?.stage === "first" ? { gallery: jury.gallery() } : {}) }));
     if (isStated(about) || about.kind in OWN_KINDS) return act((of) => api.goOn(of, { stage: "revealed" }));
     const truth = await panel.truth();
     if (!truth) return;
@@ -184,6 +191,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     async count(classCounts) {
       counts = classCounts;
       if (question?.entry === "text") await sentences.read();
+      if (question) await jury.read(question);
       if (question) await spread.read(question);
       if (question) panel.draw();
     },

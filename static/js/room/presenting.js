@@ -262,7 +262,7 @@ export function bindPresenting(page, api, presented, root) {
     void wall?.read();
     show();
   });
-  const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.receive(state), drawn: show });
+  const asking = driver ? null : createAsking(page, api, presented, { root, bar, room: () => room, heard: (state) => presenter?.receive(state), drawn: show, pick: (work, words) => presenter?.pick(work, words) });
   const panel = asking ?? createAnswering(page, api, { presented, root, bar, code: room?.code ?? "", member: memberToken() });
   const control = createRoomControl(api, () => room, handoverDialog, (reply) => presenter?.receive(reply));
   const wall = driver ? null : createWall(page, api, presented, { root, bar, room: () => room, state: () => presenter?.last() ?? null, onReply: (reply) => presenter?.receive(reply), pick: (work, words) => presenter?.pick(work, words) });
@@ -295,11 +295,11 @@ export function bindPresenting(page, api, presented, root) {
 
   function changed() {
     if (!presenter) return;
-    const { handed, holding, question } = presenter.state();
+    const { handed, holding, question, shows } = presenter.state();
     if (holding && question?.stage === "revealed") return presenter.hold(false); // what the answer is about is shown
     document.documentElement.toggleAttribute("data-driven", handed && !driver);
     if (question) wall?.close();
-    panel.show(question);
+    panel.show(question, shows);
     show();
   }
 

@@ -36,7 +36,7 @@ export function createPrivateSpread(page, api, { room, choices, drawn }) {
   /** @param {QuestionReply} question */
   async function read(question) {
     const of = room();
-    if (!opened || !of || question.entry === "text") return;
+    if (!opened || !of || question.entry === "text" || question.entry === "work") return;
     const reply = await api.readAnswers(of).catch(failure);
     if (reply instanceof Problem || reply.n !== question.n) return;
     answers = reply.answers;
@@ -65,7 +65,7 @@ export function createPrivateSpread(page, api, { room, choices, drawn }) {
     /** @param {QuestionReply} question */
     view(question) {
       const { entry, stage, n } = question;
-      if (entry === "text" || stage === "revealed" || stage === "closed") return [];
+      if (entry === "text" || entry === "work" || stage === "revealed" || stage === "closed") return [];
       const button = el("button", { key: "spread", type: "button", className: "button quiet", "aria-expanded": String(opened), onclick: () => toggle(question) }, opened ? t("Hide the votes") : t("Votes, only here"));
       if (!opened) return [button];
       const [first, second] = /** @type {const} */ (["first", "second"]).map((vote) => spreadOf(entry, answers, vote, knownTruth.n === n ? knownTruth.truth : null));

@@ -14,6 +14,7 @@ import { failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { answerTable, classAnswers, voteSummary } from "./results.js";
+import { createEntrant } from "./challenge.js";
 import { createDrafts } from "./drafts.js";
 import { createTimer } from "./timer.js";
 import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
@@ -33,6 +34,7 @@ import { draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
  *   reader cannot answer
  * @property {(question: QuestionReply, answer: string[] | null) => Child[]} actions  buttons and
  *   messages below the question; answer: the reader's, null while it is incomplete
+ * @property {(question: QuestionReply) => Child[]} works  what a question shows that is answered with works
  */
 /** @typedef {ReturnType<typeof createQuestionPanel>} QuestionPanel */
 
@@ -42,11 +44,12 @@ function panelElements(t, answers, timer) {
   const words = h("h2", { className: "asks", tabIndex: -1, "aria-level": "1" });
   const place = h("div", { className: "asked" });
   const summary = h("div", { className: "class-answers" });
+  const works = h("div", { className: "challenge" });
   const below = h("div", { className: "room-actions" });
   const head = h("div", { className: "asks-head" }, words, timer);
   const body = h("div", { className: "room-body" }, place, summary);
-  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, head, body, below);
-  return { panel, context, words, place, summary, below };
+  const panel = h("section", { className: `room-question${answers ? "" : " watching"}`, role: "main", hidden: true, "aria-label": t("Question") }, context, head, body, works, below);
+  return { panel, context, words, place, summary, works, below };
 }
 
 /** Cover the page with a panel, or uncover it. @param {HTMLElement} root @param {HTMLElement} bar @param {HTMLElement} panel @param {boolean} covered */
@@ -58,12 +61,12 @@ export function coverPage(root, bar, panel, covered) {
 }
 
 /** @param {Plan} plan */
-export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions }) {
+export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions, works: worksOf }) {
   const { t } = page;
   const answers = drafts !== null;
   const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
   const timer = createTimer(page, api.clock.now);
-  const { panel, context, words, place, summary, below } = panelElements(t, answers, timer.element);
+  const { panel, context, words, place, summary, works, below } = panelElements(t, answers, timer.element);
   bar.after(panel);
   /** @type {QuestionReply | null} */
   let current = null;
@@ -74,6 +77,8 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   /** @type {string[] | null} */
   let answer = null;
   let revealed = false;
+  /** Whether the page is seen meanwhile: it is explored, or a work is shown to everyone. */
+  let [folded, givesWay] = [false, false];
   /** The question in the words of this page. @type {{words: Node[], why: Node[]} | null} */
   let ownWording = null;
 
@@ -90,6 +95,8 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     place.replaceChildren();
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
     render(words, ownWording ? ownWording.words : wordsOf(about));
+    if (entry === "work" && !words.textContent) render(words, t("A challenge"));
+    if (entry === "work") return;
     if (entry === "text") return openText(question, entered);
     if (!words.textContent) render(words, t("Question")); // until it is worded, since the heading has the focus
     const inquiry = ask(page, sources, about);
@@ -126,7 +133,17 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   }
 
   function draw() {
-    if (current) render(below, actions(current, answer));
+    if (!current) return;
+    render(works, current.entry === "work" ? worksOf(current) : null);
+    render(below, actions(current, answer));
+  }
+
+  /** @param {boolean} folds  whether the page is explored meanwhile */
+  function fold(folds) {
+    if (folded === folds) return;
+    folded = folds;
+    if (current) cover(!folded && !givesWay);
+    if (current && !folded) words.focus();
   }
 
   /** @param {QuestionReply} question */
@@ -144,10 +161,11 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   }
 
   const cover = (/** @type {boolean} */ covered) => coverPage(root, bar, panel, covered);
-  window.addEventListener("resize", () => current && cover(true));
+  window.addEventListener("resize", () => current && cover(!folded && !givesWay));
   return {
-    /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question */
-    show(question) {
+    /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question @param {boolean} [shows]  whether everyone is shown a work */
+    show(question, shows = false) {
+      givesWay = shows && question?.entry === "work";
       if (!question) {
         if (current) cover(false);
         current = null;
@@ -159,18 +177,22 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       const again = !fresh && current?.stage !== question.stage;
       const about = fresh ? question.ask : /** @type {QuestionReply} */ (current).ask;
       current = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
+      if (fresh || again) folded = false;
       if (fresh) {
         void open(current);
         page.announce(t("A question for everyone."));
       }
       if (answers && (fresh || again)) prediction?.close(question.stage !== "first" && question.stage !== "second");
       draw();
-      cover(true);
+      cover(!folded && !givesWay);
       if (fresh) words.focus();
       if (question.stage === "revealed") void reveal(question);
     },
     draw,
+    fold,
     isOpen: () => current !== null,
+    /** Whether the page is seen below the question's bar. */
+    isFolded: () => current !== null && (folded || givesWay),
     choices: () => choices,
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,
@@ -192,16 +214,18 @@ const MOST_NICKNAME = 40;
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {{presented: import("./room.js").Presentable, root: HTMLElement, bar: HTMLElement, code: string, member: string | null}} of  member:
- *   null for a screen, which shows the question and cannot answer
+ * @param {{presented: import("./room.js").Presentable, root: HTMLElement, bar: HTMLElement, code: string, member: string | null, fold?: (folds: boolean) => void, drawn?: () => void, isPaused?: () => boolean}} of  member:
+ *   null for a screen, which shows the question and cannot answer; fold: called when the page is
+ *   explored while a challenge goes on, or no longer; drawn: when the bar has something new to say
  */
-export function createAnswering(page, api, { presented, root, bar, code, member }) {
+export function createAnswering(page, api, { presented, root, bar, code, member, fold = () => {}, drawn = () => {}, isPaused = () => true }) {
   const { t } = page;
   const drafts = createDrafts(draftStorage(code));
   let refusal = "";
   /** How many have answered, on a second screen; null: not known. @type {number | null} */
   let answeredCount = null;
-  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: member === null ? null : drafts, actions });
+  const entrant = createEntrant(page, api, presented, { code, member, drafts, drawn: () => (panel.draw(), drawn()), fold: (folds) => (panel.fold(folds), fold(folds)) });
+  const panel = createQuestionPanel({ page, api, presented, root, bar, drafts: member === null ? null : drafts, actions, works: entrant.view });
 
   /** @param {QuestionReply} question @param {string[] | null} answer */
   function actions(question, answer) {
@@ -209,6 +233,7 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
     const key = JSON.stringify([stage, answer, nicknames && ownNickname().trim()]);
     const sent = drafts.sent(question);
     if (stage === "revealed") return [];
+    if (question.entry === "work" && (member !== null || stage !== "first")) return [nicknames && stage === "first" && nickname(), ...entrant.actions(question, isPaused())];
     if (stage === "discuss") return [el("p", { className: "crowd", role: "status" }, t("Discuss it with your neighbours. Then you answer again."))];
     if (stage === "closed") return [];
     if (member === null) return answeredCount === null ? [] : [el("p", { className: "crowd", role: "status" }, t("{count} answered", { count: answeredCount }))];
@@ -239,6 +264,7 @@ export function createAnswering(page, api, { presented, root, bar, code, member 
 
   return {
     ...panel,
+    entrant,
     /** @param {number} count  of those who have answered */
     count(count) {
       answeredCount = count;

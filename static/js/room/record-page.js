@@ -1,8 +1,10 @@
 /** What a class answered, question by question, after the lesson: from its room or from a saved file. */
 
+import { doesWords } from "../ask/goals.js";
 import { shareBar } from "../core/draw/scale.js";
 import { brief, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
+import { voteSummary } from "./results.js";
 import { gain } from "./vote-spread.js";
 
 /** @import { MemberAnswer, QuestionRecord, Results, RoomRecord } from "../core/wire/schemas.d.ts" */
@@ -30,8 +32,8 @@ export function recordSections(t, { questions }) {
       "section",
       { key: String(n), className: "asked-before" },
       el("h2", {}, el("span", { className: "n" }, `${n} `), words || t("Question")),
-      el("p", { className: "meta" }, summary(t, votes.first, votes.second)),
-      question.entry === "text" ? texts(t, question) : counted(t, question),
+      question.entry === "work" ? el("div", { className: "meta" }, voteSummary(t, votes, "work")) : el("p", { className: "meta" }, summary(t, votes.first, votes.second)),
+      question.entry === "work" ? works(t, question) : question.entry === "text" ? texts(t, question) : counted(t, question),
     );
   });
 }
@@ -74,6 +76,16 @@ function means(t, choices, truth, first, second) {
   const head = el("tr", {}, [t("Answer"), t("First vote"), second.count > 0 && t("Second vote"), truth.length > 0 && t("Right")].filter(Boolean).map((name) => el("th", { scope: "col" }, name)));
   const rows = Array.from({ length: count }, (_, i) => el("tr", { key: i }, el("th", { scope: "row" }, choices[i] ?? String(i + 1)), cell(first.mean[i]), second.count > 0 && cell(second.mean[i]), truth.length > 0 && cell(truth[i])));
   return el("table", { className: "votes" }, el("caption", {}, t("mean answer")), el("thead", {}, head), el("tbody", {}, rows));
+}
+
+/** Works in words, those with the most votes first. @param {Translate} t @param {QuestionRecord} question */
+function works(t, { answers, choices, votes: { second } }) {
+  const votesFor = (/** @type {MemberAnswer} */ { member }) => second.chosen[member] ?? 0;
+  const handed = answers.filter(({ first }) => first).sort((a, b) => votesFor(b) - votesFor(a));
+  const row = (/** @type {MemberAnswer} */ answer) =>
+    el("tr", { key: answer.member, "data-right": String(answer.first_right ?? false) }, el("th", { scope: "row" }, choices[answer.member] ?? "", answer.nickname && el("small", {}, ` ${answer.nickname}`)), el("td", {}, doesWords(t, answer.first_right)), second.count > 0 && el("td", {}, String(votesFor(answer))));
+  const head = el("tr", {}, el("th", { scope: "col" }, t("Work")), el("th", { scope: "col" }), second.count > 0 && el("th", { scope: "col" }, t("Votes")));
+  return el("table", { className: "votes" }, el("thead", {}, head), el("tbody", {}, handed.slice(0, MAX_TEXTS).map(row)));
 }
 
 /** @param {Translate} t @param {QuestionRecord} question */

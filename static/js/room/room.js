@@ -71,18 +71,21 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   root.inert = screen; // not on the wall: a hover or a key there would show what nobody presents
   if (screen) window.addEventListener("keydown", (event) => event.stopImmediatePropagation(), { capture: true });
 
-  const panel = createAnswering(page, api, { presented, root, bar, code, member });
+  const panel = createAnswering(page, api, { presented, root, bar, code, member, fold: (folds) => (folds && explore(true), show()), drawn: () => show(), isPaused: () => Boolean(last?.paused) });
   if (screen) countAnswers(api, code, panel);
   const work = createWorkSender(api, code, member, { link: presented.link, explores: () => exploring });
 
   const stream = createRoomStream(api, code, () => ({ member, exploring }), {
     hear(state) {
       const wasSeen = (last?.wall ?? "closed") !== "closed";
+      const handedIn = last?.question?.entry === "work" && last.question.stage === "first" && state.question?.stage !== "first";
       last = state;
       problem = null;
       if (state.paused && exploring) setTimeout(pause, TYPED);
+      if (handedIn && exploring) explore(false); // the class looks at the works
       if (!exploring && !state.over) follow(state);
-      panel.show(state.over ? null : state.question);
+      panel.show(state.over ? null : state.question, Boolean(state.picked));
+      if (state.paused) panel.fold(false);
       freeze(Boolean(state.paused) && !state.over);
       work.hear(state);
       if (!wasSeen && state.wall !== "closed" && !screen) announce(t("Your teacher sees what you explore."));
@@ -143,7 +146,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   }
 
   function show() {
-    const isMade = last !== null && work.isPicked(last);
+    const isMade = last !== null && (work.isPicked(last) || panel.entrant.isMine(last.picked?.id ?? ""));
     const ended = over ? ending() : null;
     render(bar, memberMessage(page, presented, { code, screen, exploring, ended, isLost: problem !== null, isMade, last }), !screen && !ended && !problem && seenNote(t, last, work.moved), actions());
     bar.dataset.mode = over ? "over" : exploring ? "exploring" : "following";
@@ -160,7 +163,10 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   }
 
   function actions() {
-    if (screen || (last?.question && !over)) return null; // a question covers what could be explored
+    const question = over ? null : last?.question;
+    if (screen || (question && !panel.isFolded())) return null; // a question covers what could be explored
+    if (question && exploring && question.stage === "first") return panel.entrant.inBar(question);
+    if (question) return null;
     if (over && isShut()) return el("button", { type: "button", className: "button strong", key: "again", onclick: again }, t("Try again"));
     if (over) return el("a", { className: "button quiet", key: "own", href: presented.link() }, t("Open as your own page"));
     if (last?.paused) return null;

@@ -9,13 +9,11 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button } from "./bar.js";
 import { coverPage } from "./question.js";
-import { createSmallFigures, figureState } from "./small-figures.js";
+import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/page-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
-
-const MAX_THANKS = 120;
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
@@ -38,13 +36,10 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
   let works = [];
   /** @type {Set<string>} */
   const hidden = new Set();
-  /** @type {Map<string, HTMLCanvasElement>} */
-  const canvases = new Map();
   /** The work that is about to be shown, with a word of thanks. @type {{id: string, form: HTMLElement} | null} */
   let chosen = null;
   let problem = "";
-  /** @type {ReturnType<typeof createSmallFigures> | null} */
-  let figures = null;
+  const tileOf = createWorkTiles(page, api, presented, draw);
 
   const isOpen = () => !panel.hidden;
   const sees = () => (state()?.wall ?? "closed") !== "closed";
@@ -74,7 +69,6 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
   function open(opens) {
     coverPage(root, bar, panel, opens);
     if (!opens) return;
-    figures ??= createSmallFigures(page, api, draw);
     draw();
     panel.focus();
     void read();
@@ -109,20 +103,9 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
 
   /** @param {Work} work */
   function tile(work) {
-    const { id, link, nickname } = work;
-    const canvas = canvases.get(id) ?? h("canvas", { "aria-hidden": "true" });
-    canvases.set(id, canvas);
-    const figure = figureState(link);
-    const isDrawn = Boolean(figure && figures?.draw(canvas, figure));
-    canvas.classList.toggle("pending", !isDrawn);
-    return el(
-      "li",
-      { key: id },
-      el("div", { className: "picture" }, figure && canvas),
-      el("p", { className: "sentence" }, figure ? figure.source : presented.says(link)),
-      el("p", { className: "place" }, [figure && placeOf(t, presented, link, figure), nickname && el("b", {}, nickname)]),
-      chosen?.id === id ? chosen.form : el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => choose(work)), button(t("Hide"), () => (hidden.add(id), draw()))),
-    );
+    const { id, nickname } = work;
+    const act = () => el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => choose(work)), button(t("Hide"), () => (hidden.add(id), draw())));
+    return tileOf(work, [nickname && el("b", {}, nickname)], [chosen?.id === id ? chosen.form : act()]);
   }
 
   panel.addEventListener("keydown", (event) => {
@@ -139,14 +122,6 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
   };
 }
 
-/** Where a figure is, and what was changed in it. @param {Translate} t @param {Pick<import("./room.js").Presentable, "place">} presented @param {string} link @param {NonNullable<ReturnType<typeof figureState>>} figure */
-function placeOf(t, presented, link, { layer, head, interventions }) {
-  const place = presented.place?.(link) ?? t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-  const count = Array.isArray(interventions) ? interventions.length : 0;
-  const changes = count === 1 ? t("1 change of the model") : t("{count} changes of the model", { count });
-  return count === 0 ? place : `${place} · ${changes}`;
-}
-
 /** What the wall is, before it is opened. @param {Translate} t @param {HTMLInputElement} nicknames @param {string} problem @param {(wall: "open" | "named") => void} open */
 function offer(t, nicknames, problem, open) {
   return el(
@@ -157,15 +132,4 @@ function offer(t, nicknames, problem, open) {
     problem && el("p", { className: "problem", role: "alert" }, problem),
     button(t("See what they explore"), () => open(nicknames.checked ? "named" : "open"), "strong"),
   );
-}
-
-/**
- * Where a word of thanks is written before a work is shown to everyone.
- * @param {Translate} t @param {(words: string) => void} take @param {() => void} cancel
- */
-function thanking(t, take, cancel) {
-  const field = h("input", { type: "text", maxLength: MAX_THANKS, placeholder: t("Thank you!") });
-  const form = h("form", {}, h("label", {}, h("span", {}, t("A word of thanks, for everyone")), field), h("button", { type: "submit", className: "button strong" }, t("Show everyone")), " ", h("button", { type: "button", className: "button quiet", onclick: cancel }, t("Cancel")));
-  form.addEventListener("submit", (event) => (event.preventDefault(), take(field.value.trim())));
-  return form;
 }

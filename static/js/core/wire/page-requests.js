@@ -8,10 +8,10 @@ import { connectionProblem, json, tensors } from "./reply.js";
  * @import {
  *   AnswerRequest, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
  *   ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
- *   FoundRowsReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
+ *   FoundRowsReply, GalleryReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
  *   RecordReply, RemovalReply, RoomCreated, RoomPatch, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
  *   StageRequest, ParticipantReply, StudyAnswers, StudyReply, StudyRequest, StudyResults, SubmissionRequest,
- *   SurveyReply, WallReply, WorkCreated, WorkRequest,
+ *   SurveyReply, TryReply, TryRequest, WallReply, WorkCreated, WorkRequest,
  * } from "./schemas.d.ts"
  */
 /** @import { ModelInfo } from "./model.js" */
@@ -82,6 +82,12 @@ export function rooms({ ask, read, send, events }) {
 
     /** @param {string} code @param {AnswerRequest} answer */
     answerRoom: async (code, answer) => void (await send(`${roomPath(code)}/answers`, answer, JSON_TYPE)),
+
+    /** Hand in a work, which is checked on a run. @param {string} code @param {TryRequest} work @returns {Promise<TryReply>} */
+    handIn: async (code, work) => json(await send(`${roomPath(code)}/tries`, work, JSON_TYPE)),
+
+    /** The works that the class sees. @param {string} code @param {string | null} member  null: a screen @returns {Promise<GalleryReply>} */
+    readGallery: (code, member) => read(`${roomPath(code)}/gallery${member ? `?${new URLSearchParams({ member })}` : ""}`),
 
     /** The answers to the present question. @param {RoomCreated} room @returns {Promise<AnswersReply>} */
     readAnswers: async (room) => json(await askWithKey(room, "/answers")),

@@ -56,6 +56,8 @@ export interface components {
       id: string;
       vote: string;
       answer: string[];
+      /** @description Of a work: whether it reaches its goal. */
+      does?: boolean | null;
       nickname?: string | null;
       at: number;
     };
@@ -135,6 +137,8 @@ export interface components {
       translations?: {
         [key: string]: components["schemas"]["Translation"];
       } | null;
+      /** @description What a work is to reach, checked on a run of the model. */
+      goal?: components["schemas"]["Goal"] | null;
       /** @description The question of the presented lesson that this is: the page of a student who reads the lesson in another language words it. */
       scene?: string | null;
       /**
@@ -154,7 +158,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
@@ -715,6 +719,59 @@ export interface components {
     /** @description The weights of another sentence at the same place. */
     Freeze: {
       freeze: components["schemas"]["OtherSentence"];
+    };
+    /** @description The works of the present question that the class sees, in no order of their makers. */
+    GalleryReply: {
+      n: number;
+      works: components["schemas"]["GalleryWork"][];
+      /** @description The work of the member who reads it; null: none. */
+      mine: string | null;
+      /** @description The work that this member has voted for. */
+      vote: string | null;
+    };
+    /** @description A work that the class sees; `id` is that of a member within this question only. */
+    GalleryWork: {
+      id: string;
+      link: string;
+      /** @description Whether it reaches the goal; null: nothing is checked. */
+      does: boolean | null;
+      /** @description Once revealed. */
+      votes?: number | null;
+    };
+    /** @description What is to be reached, and what may be chosen for it. */
+    Goal: {
+      /**
+       * @description `weight`: of the head's attention, the word `key` gets at least `least`. `strongest`: the head's largest weight goes to the word `key`. `contains`, `lacks`: what the model writes has all of `words`, or none. `any`: nothing is run.
+       * @enum {string}
+       */
+      kind: "weight" | "strongest" | "contains" | "lacks" | "any";
+      key?: string | null;
+      /** @description The word in whose rows; absent: in any row. */
+      query?: string | null;
+      /**
+       * @description From 0 to 1.
+       * @default 0.5
+       */
+      least?: number;
+      /** @default [] */
+      words?: string[];
+      /**
+       * @description What a member chooses; the rest is that of the question's link.
+       * @default [
+       *   "sentence"
+       * ]
+       */
+      free?: ("sentence" | "head" | "change")[];
+      /**
+       * @description Words that the sentence must have.
+       * @default []
+       */
+      uses?: string[];
+      /**
+       * @description Whether the sentence may differ from the question's in one word only.
+       * @default false
+       */
+      one_word?: boolean;
     };
     /** @description A sentence, and its value in the ranking. */
     HeadExample: {
@@ -1609,7 +1666,7 @@ export interface components {
     /** @description A question without its answer. */
     OpenQuestion: {
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
     };
     /** @description A choice of a question that its author wrote. */
@@ -1857,7 +1914,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
     };
     /** @description A fixed input, the same at every step, and its right answer. */
@@ -1902,7 +1959,7 @@ export interface components {
     QuestionRecord: {
       n: number;
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
       /** @description The question as the teacher read it; empty: not known. */
       words: string;
@@ -1919,7 +1976,7 @@ export interface components {
     QuestionReply: {
       n: number;
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
@@ -1940,7 +1997,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
@@ -2516,6 +2573,8 @@ export interface components {
     StageRequest: {
       /** @enum {string} */
       stage: "discuss" | "second" | "revealed";
+      /** @description The works that the class sees from now on, by their ids; absent: as before, at first none. */
+      gallery?: string[] | null;
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
     };
@@ -3010,6 +3069,46 @@ export interface components {
        */
       within?: number;
     };
+    /** @description A work as it was stored, and whether it reaches the goal. */
+    TryReply: {
+      /** @description As in the gallery and in `picked`. */
+      id: string;
+      /** @description What was run: what may not be chosen is that of the question. */
+      link: string;
+      verdict: components["schemas"]["Verdict"];
+    };
+    /** @description A member's work for the present question. */
+    TryRequest: {
+      /** @description The student's random token. */
+      member: string;
+      /**
+       * Format: int32
+       * @description Number of the question.
+       */
+      n: number;
+      /** @description Of the workspace. */
+      link: string;
+      /** @description Only if the question asks for it. */
+      nickname?: string | null;
+    };
+    /** @description Whether a goal was reached, and what the run showed. */
+    Verdict: {
+      /** @description Whether it does what is asked; null: nothing is. */
+      does: boolean | null;
+      /** @description A word of the goal that the texts do not have. */
+      missing?: string | null;
+      /**
+       * @description Whether more than one word was changed.
+       * @default false
+       */
+      rewritten?: boolean;
+      /** @description What the word gets of the head's attention, at most. */
+      weight?: number | null;
+      /** @description The token that gets the largest weight of these rows. */
+      strongest?: string | null;
+      /** @description What the model wrote. */
+      output?: string | null;
+    };
     /** @description The results of a question's votes. */
     Votes: {
       first: components["schemas"]["Results"];
@@ -3205,6 +3304,9 @@ export type FoundRow = components["schemas"]["FoundRow"];
 export type FoundRowsReply = components["schemas"]["FoundRowsReply"];
 export type FoundToken = components["schemas"]["FoundToken"];
 export type Freeze = components["schemas"]["Freeze"];
+export type GalleryReply = components["schemas"]["GalleryReply"];
+export type GalleryWork = components["schemas"]["GalleryWork"];
+export type Goal = components["schemas"]["Goal"];
 export type HeadExample = components["schemas"]["HeadExample"];
 export type HeadExamplesReply = components["schemas"]["HeadExamplesReply"];
 export type HeadReply = components["schemas"]["HeadReply"];
@@ -3348,6 +3450,9 @@ export type TraceReply = components["schemas"]["TraceReply"];
 export type TraceRequest = components["schemas"]["TraceRequest"];
 export type Translation = components["schemas"]["Translation"];
 export type Truth = components["schemas"]["Truth"];
+export type TryReply = components["schemas"]["TryReply"];
+export type TryRequest = components["schemas"]["TryRequest"];
+export type Verdict = components["schemas"]["Verdict"];
 export type Votes = components["schemas"]["Votes"];
 export type WallReply = components["schemas"]["WallReply"];
 export type WatchedReply = components["schemas"]["WatchedReply"];
