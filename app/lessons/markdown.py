@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -238,9 +239,11 @@ def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
     word, _ = meaning(symbol.term, lang)
     tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
     mathml = Markup(formula(tex, display=False, symbols={name: symbol}).mathml)
-    suffix = "" if word == name else f" {word}"
+    # Browsers leave MathML out of a link's name, so that it is written again, as it is seen.
+    shown_name = name.replace("_", "")
+    suffix = "" if normalize("NFKC", word) == shown_name else f" {word}"
     return Markup('<a href="#term-{0}" data-term="{0}" aria-label="{3}">{1}{2}</a>').format(
-        symbol.term, mathml, suffix, f"{name}{suffix}"
+        symbol.term, mathml, suffix, f"{shown_name}{suffix}"
     )
 
 

@@ -67,6 +67,35 @@ def test_back_and_forward_walk_through_pins_and_examples(workspace: Workspace, p
     expect(workspace.find("#source")).to_have_value("The cat sits.")
 
 
+def test_a_link_says_what_it_shows_until_the_first_step(workspace: Workspace) -> None:
+    said = "A link: layer 2, head 5 of an English–Chinese Transformer."
+    purpose = "Type a sentence, see what every attention head sees."
+    workspace.load(source="The cat sits.", **PLACE)
+    expect(workspace.find(".tagline")).to_have_text(said)
+    workspace.find("#heads label").nth(6).click()
+    expect(workspace.find(".tagline")).to_have_text(purpose)
+    workspace.load(source="The cat sits.", view="training", lang="zh")
+    expect(workspace.find(".tagline")).to_have_text("链接：一个英汉翻译 Transformer。")
+    workspace.page.reload()
+    workspace.drawn()
+    expect(workspace.find(".tagline")).not_to_contain_text("链接")
+
+
+def test_on_a_phone_a_link_opens_with_its_sheet_closed(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 844})
+    workspace.load(source="The cat sits.", **PLACE, query=1, key=2)
+    expect(workspace.find(".tagline")).to_be_visible()
+    expect(workspace.find("#pair-title")).to_be_visible()
+    expect(workspace.find("#working")).to_be_hidden()
+    last = workspace.boxes("#view .labels.rows .label")[-1]
+    [sheet] = workspace.boxes("#inspector")
+    assert last["y"] + last["height"] < sheet["y"], "the whole figure is above the sheet"
+    workspace.find("#pair-open").click()
+    expect(workspace.find("#working")).to_be_visible()
+    expect(workspace.find("#pair-open")).to_be_hidden()
+    expect(workspace.find(".tagline")).to_be_hidden()
+
+
 def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", **PLACE)
     workspace.page.mouse.click(*workspace.cell(2, 1))

@@ -9,6 +9,7 @@ import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";
 import { bindCertainty } from "../workspace/certainty.js";
 import { bindChips } from "../workspace/token-chips.js";
+import { bindArrival, isOpenedByLink } from "../workspace/arrival.js";
 import { bindTour } from "../tour/tour.js";
 import { bindModelMenu, bindProblems, bindTitleAndLanguage, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";
@@ -82,6 +83,7 @@ async function start() {
   }
   if (share) for (const part of [bindShareChanges, bindShareQuestion]) part(services);
   bindModelMenu(services, () => api.models());
+  bindArrival(services, !room && (Boolean(share) || isOpenedByLink(window, requested)));
   if (!share) for (const part of [bindOpening, bindTour]) part(services);
   if (!share) write(window, store.get().link, OPTIONS);
   await services.figure.run();

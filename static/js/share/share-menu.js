@@ -1,5 +1,6 @@
 /** Share the workspace; and describe an open share. */
 
+import { shownPart } from "../core/store/model-part-names.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { find } from "../lib/dom.js";
 import { additionalContents, isDeparted, stateOf } from "../core/store/share-contents.js";
@@ -42,17 +43,6 @@ async function make({ store, api, figure }, about) {
   return api.share({ state: stateOf(page, OPTIONS), ...extras, about });
 }
 
-/**
- * What a share is, for a reader who has not seen Headlight before.
- * @param {NonNullable<import("../core/store/store.js").Page["share"]>} share
- * @param {PageServices["t"]} t
- */
-function titleOf({ state, model }, t) {
-  const { layer, head } = state;
-  if (typeof layer !== "number" || typeof head !== "number") return t("A share: the Transformer “{model}”.", { model: model.name });
-  return t("A share: layer {layer}, head {head} of the Transformer “{model}”.", { layer: layer + 1, head: head + 1, model: model.name });
-}
-
 /** @param {PageServices} context */
 function frozen({ store, t, format }) {
   const page = store.get();
@@ -63,7 +53,7 @@ function frozen({ store, t, format }) {
   const line = find("#frozen-says");
   const date = dateText(share.created);
   const saved = isDeparted(page) ? t("Saved {when}.", { when: date }) : t("Saved {when}, exactly as its author saw it.", { when: date });
-  line.textContent = [titleOf(share, t), senderText(t, share), saved].filter(Boolean).join(" ");
+  line.textContent = [t("A share: {what}.", { what: shownPart(share.model, share.state, t) }), senderText(t, share), saved].filter(Boolean).join(" ");
   line.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),

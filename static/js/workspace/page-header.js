@@ -4,7 +4,6 @@ import { NO_B } from "../compare-models/model-comparison.js";
 import { problemOf } from "../core/figure/figure-status.js";
 import { examplesOf } from "../core/store/examples.js";
 import { modelLabel, modelsByTask, taskHeading, taskOf } from "../core/store/model-part-names.js";
-import { taskDoes } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
@@ -39,8 +38,6 @@ export function bindTitleAndLanguage({ store, format }) {
  */
 export function bindModelMenu({ store, t }, models) {
   const menu = /** @type {HTMLSelectElement} */ (find("#model"));
-  const does = find(".tagline");
-  const plain = does.textContent ?? "";
   const sides = [find("label[for='source']"), document.querySelector(".band .side + .side .name")];
   const usual = sides.map((sideLabel) => sideLabel?.textContent ?? "");
   /** @type {ModelInfo[]} */
@@ -54,7 +51,6 @@ export function bindModelMenu({ store, t }, models) {
   function show() {
     const { model, share, link } = store.get();
     const zoo = model?.zoo;
-    does.textContent = does.title = zoo ? taskDoes(t, zoo.task) : plain;
     const names = zoo ? [t("Input"), t("Answer")] : usual;
     sides.forEach((sideLabel, i) => sideLabel && (sideLabel.textContent = names[i]));
     // The model of a share cannot be changed.

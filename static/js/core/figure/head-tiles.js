@@ -180,8 +180,11 @@ function tileButton({ shortName, value, pattern, label }, { places, size, wide }
   return el(
     "button",
     { type: "button", className: "tile", "aria-label": label, style },
+    // The spaces are seen by nobody, but divide the words of the name that the button would have.
     el("span", { className: "where" }, shortName),
+    " ",
     el("span", { className: "value" }, value),
+    " ",
     el("span", { className: "does" }, pattern),
   );
 }

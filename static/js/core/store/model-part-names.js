@@ -133,6 +133,19 @@ function headName(model, address, n, t) {
   return (blocksOfStack(model, stack).length > 1 && names[kind]) || [plain, plain];
 }
 
+/**
+ * What a link or a share shows, for a reader who has not seen Headlight before.
+ * @param {Pick<ModelInfo, "name" | "languages"> | null} model
+ * @param {{layer?: unknown, head?: unknown}} place  without numbers: the whole model
+ * @param {Translate} t
+ */
+export function shownPart(model, { layer, head }, t) {
+  const translates = ["en", "zh"].every((language) => model?.languages.includes(language));
+  const name = translates ? t("an English–Chinese Transformer") : t("the Transformer “{model}”", { model: model?.name ?? "" });
+  if (typeof layer !== "number" || typeof head !== "number") return name;
+  return t("layer {layer}, head {head} of {model}", { layer: layer + 1, head: head + 1, model: name });
+}
+
 // Names of models in a menu: those that translate, language models, and those of the zoo by task.
 
 /** The group of models that do not translate and name no other purpose. */
