@@ -25,14 +25,18 @@ from app.lessons.formulas import SYMBOLS, Symbol, formula
 
 ROOT = re.compile(r"<msqrt>(.*?)</msqrt>")
 NAMED = re.compile(r"<mi[^>]*>([a-z]{2,})</mi>")  # a function, such as sin
+LOWERED = re.compile(r"<msub[^>]*><m[in][^>]*>(.)</m[in]><m[in][^>]*>(.)</m[in]></msub>")
+LINE = "0123456789aehijklmnoprstuvx"
+SUBSCRIPTS = str.maketrans(LINE, "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 COMMA = re.compile(r"<mo[^>]*>,</mo>")
 LINK = re.compile(r"</?a\b[^>]*>")
 LONG = 2  # characters under a root that need no parentheses
 
 
 def plain(html: str) -> str:
-    """Return the text: `(sin p, cos p)` and `q·k/√3` for the formulas that questions have."""
-    return Markup(COMMA.sub(", ", NAMED.sub(r"\1 ", ROOT.sub(_root, html)))).striptags()
+    """Return the text: `(sin p, cos p)`, `q·k/√dₖ` and `W_Q` for formulas such as questions have."""
+    lowered = LOWERED.sub(lambda match: match[1] + _subscript(match[2]), html)
+    return Markup(COMMA.sub(", ", NAMED.sub(r"\1 ", ROOT.sub(_root, lowered)))).striptags()
 
 
 def unlinked(html: str) -> Markup:
@@ -43,6 +47,11 @@ def unlinked(html: str) -> Markup:
 def _root(match: re.Match[str]) -> str:
     under = plain(match[1])
     return f"√{under}" if len(under) <= LONG else f"√({under})"
+
+
+def _subscript(name: str) -> str:
+    """Return a name as a subscript: ₖ, or _q, since not every letter exists as one."""
+    return name.translate(SUBSCRIPTS) if set(name) <= set(LINE) else f"_{name}"
 
 
 SPACE_BETWEEN = r"\qquad"  # two formulas in one block

@@ -23,9 +23,10 @@ const document = /** @type {Document} */ (
 const SCORE = ["score_ij", "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", -1.25];
 
 test("a formula as a line of text", () => {
-  assert.equal(formulaText(SCORE), "score_ij = (q_i · k_j) / √dₖ = −1.2500");
+  assert.equal(formulaText(SCORE), "scoreᵢⱼ = (qᵢ · kⱼ) / √dₖ = −1.2500");
   assert.equal(formulaText(["max", "(", plain(0), ",", "z", ")"]), "max (0, z)");
-  assert.equal(formulaText(total("j", ["w_ij", "v_j"])), "Σ_j w_ij v_j");
+  assert.equal(formulaText(total("j", ["w_ij", "v_j"])), "Σⱼ wᵢⱼ vⱼ");
+  assert.equal(formulaText(["x_12", "W_q", "a_Q"]), "x₁₂ W_q a_Q", "not every letter exists as a subscript");
   assert.equal(formulaText(raised("e", ["a", "−", "b"])), "e^(a − b)");
   assert.equal(formulaText([1, "·", factor(-2)]), "1.0000 · (−2.0000)");
 });

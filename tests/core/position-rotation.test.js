@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { check, decay, dotProducts, pairs, rotationMatrix, shiftedEncoding, wavelength } from "../../static/js/core/compute/positions.js";
+import { check, decay, dotProducts, mostAlike, pairs, rotationMatrix, shiftedEncoding, wavelength } from "../../static/js/core/compute/positions.js";
 
 /** Section 3.5, written down once more. @param {number} rows @param {number} cols */
 function table(rows, cols) {
@@ -82,4 +82,14 @@ test("how alike two positions are depends on their distance alone, where the wid
   });
   const odd = table(20, 3);
   assert.ok(decay(dotProducts(odd, similarity(odd).cosines)).spread > 1e-4);
+});
+
+test("the two most alike positions are neighbours, at the cosine of one step", () => {
+  const { cosines } = similarity(table(20, 16));
+  const alike = mostAlike(cosines);
+  let step = 0;
+  for (let i = 0; i < 8; i++) step += Math.cos(10000 ** ((-2 * i) / 16)) / 8;
+  assert.equal(alike && alike.b - alike.a, 1);
+  assert.ok(Math.abs((alike?.value ?? 0) - step) < 1e-5);
+  assert.equal(mostAlike({ rows: 1, cols: 1, values: Float32Array.of(1) }), null);
 });

@@ -86,7 +86,7 @@ test("γ and β come with a norm, and a second pair with the feed-forward", () =
   assert.equal("gamma" in withExtra(preset("identity"), "affine", true).matrices, false);
   const own = withExtra(preset("ffn"), "affine", true);
   assert.deepEqual(["gamma", "beta", "ffn_gamma", "ffn_beta"].map((name) => own.matrices[name]), [[["1", "1", "1"]], [["0", "0", "0"]], [["1", "1", "1"]], [["0", "0", "0"]]]);
-  assert.equal(formulaText(stepFormulas(own)["ffn.norm"]), "N_2 = γ_2 · LayerNorm (R_2) + β_2");
+  assert.equal(formulaText(stepFormulas(own)["ffn.norm"]), "N₂ = γ₂ · LayerNorm (R₂) + β₂");
   assert.equal("ffn_gamma" in withSizes({ ...own, norm: "residual" }).matrices, false);
 });
 
@@ -136,7 +136,7 @@ test("formulas follow the convention and the parts", () => {
   assert.equal(say(preset("identity"), "scores"), "S = (Q K^T) / √dₖ");
   assert.equal(say(transposedLab(preset("identity")), "mix"), "Z = V A");
   assert.equal(say(preset("relative"), "scores"), "S_π = S + Π");
-  assert.equal(say(preset("ffn"), "ffn.residual"), "R_2 = N + F");
+  assert.equal(say(preset("ffn"), "ffn.residual"), "R₂ = N + F");
   assert.equal(say(preset("loss"), "logits"), "L = Z W_vocab");
 });
 

@@ -170,7 +170,7 @@ def test_copied_as_text_without_the_async_clipboard(workspace: Workspace) -> Non
     assert text.count("✓") == 10
     q, k = vectors(workspace.url, "q", "k")
     dot = float(q[START["query"]] @ k[START["key"]])
-    printed = re.search(r"q_i · k_j = Σ_c q_ic k_jc = (−?[\d.]+)", text)
+    printed = re.search(r"qᵢ · kⱼ = Σ_c q_ic k_jc = (−?[\d.]+)", text)
     assert printed
     assert float(printed[1].replace("−", "-")) == pytest.approx(dot, abs=1e-3)
     assert [line for line in text.splitlines() if line.startswith("10. Add and norm again")]

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { attention, axes } from "../../static/js/core/wire/attentions.js";
 import { fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
 import { additionalContents } from "../../static/js/core/store/share-contents.js";
-import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
+import { counted, formation, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "../js/trace.js";
@@ -52,6 +52,16 @@ test("one question an example, the last one for a number beyond, none where noth
   assert.deepEqual(watched(page({ example: 9 })), watched(page()));
   assert.deepEqual(watched(page({}, { model: MODEL })), []);
   assert.equal(learned(page({}, { model: MODEL })), undefined);
+});
+
+test("a head takes shape where the part of its weight that lies as in the end rises most", () => {
+  const [even, near, last] = [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9]].map(([a, b]) => ({ rows: 2, cols: 2, values: Float32Array.of(1, NaN, a, b) }));
+  const found = formation([even, near, last]);
+  // Of the second row Σ min: 0.1 + 0.5, then 0.1 + 0.75, then all; the first row is 1 throughout.
+  assert.equal(found?.place, 1);
+  assert.ok(Math.abs((found?.before ?? 0) - 0.8) < 1e-6);
+  assert.ok(Math.abs((found?.after ?? 0) - 0.925) < 1e-6);
+  assert.equal(formation([last]), null);
 });
 
 test("a link means the nearest snapshot there is, and without one the last", () => {

@@ -40,13 +40,22 @@ export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
  */
 export function formulaText(formula) {
   if (typeof formula === "number") return four(formula);
-  if (typeof formula === "string") return formula === "d_k" ? "dₖ" : formula;
+  if (typeof formula === "string") return lowered(formula);
   if (Array.isArray(formula)) return formula.map(formulaText).join(" ").replace(/\( | (?=[),])/g, (gap) => gap.trim());
   if ("plain" in formula) return formula.plain;
   if ("over" in formula) return `${bound(formula.over)} / ${bound(formula.under)}`;
   if ("root" in formula) return `√${bound(formula.root)}`;
   if ("base" in formula) return `${formulaText(formula.base)}^${bound(formula.power)}`;
-  return `Σ_${formulaText(formula.sum)} ${formulaText(formula.of)}`;
+  return `${lowered(`Σ_${formulaText(formula.sum)}`)} ${formulaText(formula.of)}`;
+}
+
+/** The characters that exist as subscripts, and those subscripts. */
+const [LINE, LOWERED] = ["0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"];
+
+/** A name with its subscript as one, if all its characters exist as such. @param {string} words */
+function lowered(words) {
+  const [name, sub = ""] = words.split("_");
+  return sub && [...sub].every((letter) => LINE.includes(letter)) ? name + [...sub].map((letter) => LOWERED[LINE.indexOf(letter)]).join("") : words;
 }
 
 /** Add parentheses if it has more than one part. @param {Formula} formula */

@@ -125,6 +125,19 @@ export function decay({ rows, values }) {
   return { mean, spread };
 }
 
+/**
+ * The two positions whose encodings are most alike.
+ * @param {Matrix} similarity  [position, position]
+ * @returns {{a: number, b: number, value: number} | null}  a < b; null: fewer than two positions
+ */
+export function mostAlike({ rows, values }) {
+  let best = null;
+  for (let a = 0; a < rows; a++)
+    for (let b = a + 1; b < rows; b++)
+      if (!best || values[a * rows + b] > best.value) best = { a, b, value: values[a * rows + b] };
+  return best;
+}
+
 // The kinds of positional encoding, and where in the computation they act.
 
 /** @typedef {"sinusoidal" | "learned" | "rotary" | "relative" | "none"} Base */

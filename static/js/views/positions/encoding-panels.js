@@ -1,11 +1,11 @@
 /** The table of encodings, and some of its columns as curves. */
 
-import { angle, decay, dotProducts, kindOf, wavelength } from "../../core/compute/positions.js";
+import { angle, decay, dotProducts, kindOf, mostAlike, wavelength } from "../../core/compute/positions.js";
 import { plot } from "../../core/draw/curves.js";
 import { diverging } from "../../core/draw/scale.js";
 import { step } from "../../core/draw/token.js";
 import { h } from "../../lib/dom.js";
-import { brief, four, roughly, tiny, two } from "../../lib/numbers.js";
+import { brief, four, roughly, significant, tiny, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { largest } from "../../lib/vectors.js";
 import { apart, featureAt, marked, places } from "./encodings.js";
@@ -16,6 +16,8 @@ import { createPanel } from "./position-matrix.js";
 /** @import { Positions } from "./encodings.js" */
 
 const MOST = 8;
+/** With a larger cosine two rows are equal as printed. */
+const LARGEST_COSINE = 0.99994;
 
 /** @param {Context} context */
 export function createWaves(context) {
@@ -94,9 +96,28 @@ export function createWaves(context) {
       draw();
     },
     light,
+    finding: () => (encodingTable ? distinctness(context, encodingTable) : []),
     destroy: panel.destroy,
     picture: panel.picture,
   };
+}
+
+/**
+ * What the table is for: that each position differs from all others, or, of rotations, by how much
+ * a step turns.
+ * @param {Context} context
+ * @param {Positions} encodingTable
+ * @returns {string[]}
+ */
+function distinctness({ store, t }, { length, d_model, similarity }) {
+  if (kindOf(store.get().model).base === "rotary")
+    return [t("From one token to the next, the fastest pair turns by {fast} rad and the slowest by {slow}: together they tell near and far distances apart.", {
+      fast: significant(angle(0, d_model, 1), 3),
+      slow: significant(angle((d_model >> 1) - 1, d_model, 1), 3),
+    })];
+  const alike = mostAlike({ rows: length, cols: length, values: similarity });
+  if (!alike || alike.value > LARGEST_COSINE) return [];
+  return [t("Every position has a row of its own: even the two most alike, {a} and {b}, are not equal (cosine {value}).", { ...alike, value: four(alike.value) })];
 }
 
 /**

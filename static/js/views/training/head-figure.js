@@ -5,7 +5,7 @@ import { two } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../core/draw/token.js";
-import { traceAt } from "./training-history.js";
+import { counted, formation, traceAt } from "./training-history.js";
 import { rowCaption } from "../../core/figure/row-wording.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
@@ -18,6 +18,8 @@ import { sequential } from "../../core/draw/scale.js";
 
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
 const LEAST = 340;
+/** A smaller rise is no step in which a head took shape. */
+const RISE = 0.1;
 const NOWHERE = { row: null, col: null };
 
 /**
@@ -29,6 +31,7 @@ export function createFigure(context, { now, above, lit }) {
   const { store, t } = context;
   /** @type {Place} */
   let hovered = NOWHERE;
+  let formed = "";
   const { line: summary, inner } = context.finding();
   const key = legend(context);
   const note = h(
@@ -77,6 +80,7 @@ export function createFigure(context, { now, above, lit }) {
   function show(moment) {
     const current = heatmapOf(asRun(moment));
     if (!current) return;
+    formed = formationSaid(t, moment);
     const shade = { stops: sequential(context.theme()), range: RANGE };
     key.show({ shade, covers: new Set(current.cover) });
     const { height, wide } = context.room();
@@ -101,7 +105,7 @@ export function createFigure(context, { now, above, lit }) {
     const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
     const sentence = rowCaption(context, asRun(moment), row);
-    if (sentence) render(summary, sentence);
+    if (sentence) render(summary, formed && `${formed} `, sentence);
   }
 
   return {
@@ -113,6 +117,28 @@ export function createFigure(context, { now, above, lit }) {
     drawing: matrix.drawing,
     destroy: () => (around.stop(), matrix.destroy()),
   };
+}
+
+/**
+ * When the head took shape, which is what the view is about: the same sentence at every step.
+ * @param {Context["t"]} t
+ * @param {Moment} moment
+ * @returns {string}  "" if it has no such step
+ */
+function formationSaid(t, moment) {
+  const { history, page } = moment;
+  const matrices = history.snapshots.flatMap((_, place) => heatmapOf(asRun({ ...moment, place, trace: traceAt(history, place) }))?.matrix ?? []);
+  const rise = formation(matrices);
+  if (!rise || rise.after - rise.before < RISE) return "";
+  const { layer, head } = page.link;
+  return t("Layer {layer}, head {head} took shape between steps {from} and {to}: the part of its weight that lies as it does after the training rose from {before} to {after}.", {
+    layer: layer + 1,
+    head: head + 1,
+    from: counted(history.snapshots[rise.place - 1].step),
+    to: counted(history.snapshots[rise.place].step),
+    before: two(rise.before),
+    after: two(rise.after),
+  });
 }
 
 /** A snapshot's trace as if it were the page's run. @param {Moment} moment */

@@ -120,5 +120,26 @@ export function scores(snapshots) {
   return directions.map((direction) => ({ direction, values: snapshots.map(({ bleu }) => bleu[direction]) }));
 }
 
+/**
+ * Between which two snapshots a head took shape: where the part of its weight that lies as in the
+ * last snapshot rises most. That part is Σ min(p, q) of a row, averaged over the rows.
+ * @param {import("../../core/wire/wire.js").Matrix[]} matrices  of one head, one per snapshot; NaN where masked
+ * @returns {{place: number, before: number, after: number} | null}  place: index of the later one;
+ *   null: fewer than two snapshots
+ */
+export function formation(matrices) {
+  const last = matrices.at(-1);
+  if (!last || matrices.length < 2) return null;
+  const parts = matrices.map(({ rows, values }) => {
+    let common = 0;
+    for (let i = 0; i < values.length; i++) common += Math.min(values[i], last.values[i]) || 0;
+    return common / rows;
+  });
+  const rise = (/** @type {number} */ place) => parts[place] - parts[place - 1];
+  const places = parts.map((_, i) => i).slice(1);
+  const place = places.reduce((best, candidate) => (rise(candidate) > rise(best) ? candidate : best));
+  return { place, before: parts[place - 1], after: parts[place] };
+}
+
 /** @param {number} count  In thousands, as both languages write them. */
 export const counted = (count) => grouped(count);
