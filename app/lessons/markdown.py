@@ -34,7 +34,7 @@ LONG = 2  # characters under a root that need no parentheses
 
 
 def plain(html: str) -> str:
-    """Return the text: `(sin p, cos p)`, `q·k/√dₖ` and `W_Q` for formulas such as questions have."""
+    """Return the text: `(sin p, cos p)`, `q·k/√dₖ` and `W_Q` for the formulas of questions."""
     lowered = LOWERED.sub(lambda match: match[1] + _subscript(match[2]), html)
     return Markup(COMMA.sub(", ", NAMED.sub(r"\1 ", ROOT.sub(_root, lowered)))).striptags()
 
