@@ -8,7 +8,7 @@ an object is recognised by the attributes and keys that it has.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,18 +56,29 @@ def given_blocks(attentions: Any, chosen: Sequence[int] | None = None) -> dict[s
     blocks = {name: _layers(name, value) for name, value in _blocks(_saved(attentions)).items()}
     if chosen is None:
         return blocks
+    numbers = {number for layers in blocks.values() for number in layers.numbers}
+    chosen_numbers = check_layers(chosen, numbers)
+    # A block may have fewer layers than the others.
+    return {
+        name: _chosen(layers, chosen_numbers)
+        for name, layers in blocks.items()
+        if chosen_numbers.intersection(layers.numbers)
+    }
+
+
+def check_layers(chosen: Sequence[int], numbers: Collection[int]) -> set[int]:
+    """Return the chosen layers. Raises `ValueError` for none, and for one that does not exist."""
     if isinstance(chosen, int | str) or not len(chosen):
         raise ValueError(f"layers is {chosen!r}; it must be a list of layers, such as [0, 11]")
-    numbers = {number for layers in blocks.values() for number in layers.numbers}
-    if unknown := sorted(set(chosen) - numbers):
+    if unknown := sorted(set(chosen) - set(numbers)):
         raise ValueError(
             f"layers: there is no layer {unknown[0]}; they count from 0 to {max(numbers)}"
         )
-    return {name: _chosen(layers, chosen) for name, layers in blocks.items()}
+    return set(chosen)
 
 
-def _chosen(layers: GivenLayers, chosen: Sequence[int]) -> GivenLayers:
-    indices = [index for index, number in enumerate(layers.numbers) if number in set(chosen)]
+def _chosen(layers: GivenLayers, chosen: Collection[int]) -> GivenLayers:
+    indices = [index for index, number in enumerate(layers.numbers) if number in chosen]
     return replace(
         layers,
         arrays=[layers.arrays[index] for index in indices],
@@ -302,7 +313,8 @@ def one_text(place: str, array: Array) -> Array:
     return array[0] if array.ndim == 4 else array
 
 
-def selected_layers(layers: GivenLayers) -> Iterator[int]:
-    """Yield the numbers of the layers from 1, if they are not the first of the model."""
-    if list(layers.numbers) != [*range(len(layers.numbers))]:
-        yield from (number + 1 for number in layers.numbers)
+def about_layers(numbers: Sequence[int]) -> Iterator[Notice]:
+    """Yield a notice of which layers are shown, from 1, if they are not the first of the model."""
+    if list(numbers) != [*range(len(numbers))]:
+        texts = ", ".join(str(number + 1) for number in numbers)
+        yield t("The layers of this figure are layers {layers} of the model.", layers=texts)

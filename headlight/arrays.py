@@ -23,9 +23,9 @@ from headlight.array_forms import (
     TEXT_BLOCK,
     Array,
     GivenLayers,
+    about_layers,
     given_blocks,
     one_text,
-    selected_layers,
     to_numpy,
 )
 from headlight.array_tokens import Grid, ReadTokens, read_tokens
@@ -55,6 +55,8 @@ ONE_HEAD = t(
     "There is one head. nn.MultiheadAttention averages its heads, unless it is called with "
     "average_attn_weights=False."
 )
+TITLE = t("Given attention")
+AVERAGED_TITLE = t("Given attention, averaged over heads")
 UNKNOWN = Token("…", 0, 0, 0, True)
 
 
@@ -72,6 +74,7 @@ class GivenAttention(Adapter):
         text: str,
         notices: Sequence[Notice] = (),
         last_written: Token = UNKNOWN,
+        title: Notice = TITLE,
     ) -> None:
         self.info = info
         self.texts = texts
@@ -81,6 +84,8 @@ class GivenAttention(Adapter):
         self.notices = tuple(notices)
         """How arrays and tokens were read, and what should be checked: sentences of the figure."""
         self.last_written = last_written
+        self.title = title
+        """The name of the model in the figure's language."""
         self.names = {name: tensor.dims for name, tensor in tensors.items()}
 
     def validate(self, request: Request) -> None:
@@ -180,9 +185,10 @@ def given(
             warnings.warn(str(notice), AttentionWarning, stacklevel=2)
     by_text = {name: read.tokens for name, read in texts.items()}
     infos, tensors = _tensors(arrays, places, by_text)
-    info = _info(infos, tensors, by_text, averaged=AVERAGED in notices)
+    title = AVERAGED_TITLE if AVERAGED in notices else TITLE
+    info = _info(infos, tensors, by_text, str(title))
     return GivenAttention(
-        info, by_text, tensors, next(iter(texts.values())).text, notices, last_written
+        info, by_text, tensors, next(iter(texts.values())).text, notices, last_written, title
     )
 
 
@@ -224,11 +230,7 @@ def _arrays(name: str, block: GivenLayers) -> list[Array]:
 
 def _reading(block: GivenLayers, arrays: Sequence[Array]) -> list[Notice]:
     """Return notices of how the layers of a block were read."""
-    notices = [*block.notices]
-    if numbers := ", ".join(map(str, selected_layers(block))):
-        notices.append(
-            t("The layers of this figure are layers {layers} of the model.", layers=numbers)
-        )
+    notices = [*block.notices, *about_layers(block.numbers)]
     if any(array.ndim == 2 for array in arrays):
         notices.append(AVERAGED)
     elif all(array.ndim == 3 and len(array) == 1 for array in arrays):
@@ -286,7 +288,7 @@ def _info(
     infos: Sequence[AttentionInfo],
     tensors: Mapping[str, NamedTensor],
     texts: Mapping[str, Sequence[Token]],
-    averaged: bool,
+    title: str,
 ) -> ModelInfo:
     digest = sha256()
     for name, tensor in tensors.items():
@@ -297,7 +299,7 @@ def _info(
         kind = "decoder" if "decoder" in stacks else "encoder"
     return ModelInfo(
         id="given",
-        name="Given attention, averaged over heads" if averaged else "Given attention",
+        name=title,
         kind=kind,
         attentions=tuple(infos),
         d_model=0,

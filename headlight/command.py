@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -79,9 +80,19 @@ def with_model(command: F) -> F:
     return decorated
 
 
+def layers_from_0(_: object, __: object, text: str | None) -> list[int] | None:
+    """Return the layers of a list that counts from 1, as on the page."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", text):
+        raise click.BadParameter("must be numbers from 1 with commas between them, such as 1,12")
+    return [int(number) - 1 for number in text.split(",")]
+
+
 def with_place(command: F) -> F:
-    """Add the options that choose what a figure opens on."""
+    """Add the options that choose what a figure has, and what it opens on."""
     options = (
+        click.option("--layers", callback=layers_from_0, help="Layers to keep, from 1: 1,12."),
         click.option("--block", help="encoder, decoder or cross."),
         click.option("--layer", type=click.IntRange(1), help="From 1, as on the page."),
         click.option("--head", type=click.IntRange(1), help="From 1."),

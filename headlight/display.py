@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from app.engine.wire import trace_reply
 from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import MANY, SELECT, handout
@@ -15,6 +17,7 @@ from app.handouts.packing import CHARSET
 from app.handouts.rounded_weights import MAX_BYTES, rounded_file
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
+from headlight.chosen_layers import ChosenLayers
 from headlight.models import load, wrap
 from headlight.notices import AttentionWarning
 from headlight.pictures import picture
@@ -88,13 +91,16 @@ def show(
     - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed; a pipeline
       needs no tokenizer.
       Both forms take a second sentence for an encoder that reads pairs.
-    - `show(attentions, tokens)`: arrays from anywhere, with `tokenizer`, `scheme` and `layers` as
-      described at `given`.
+    - `show(attentions, tokens)`: arrays from anywhere, with `tokenizer` and `scheme` as described
+      at `given`.
 
-    `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
-    or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
-    `ValueError` for a block, layer or head that the model does not have, and `TypeError` for
-    arguments of another form.
+    `layers` are the layers to keep, from 0 (None: all), for a smaller file. `block` is "encoder",
+    "decoder" or "cross"; `layer` and `head` count from 0, among the layers kept; `theme` is "light"
+    or "dark" (None: the system's).
+
+    Warns with an `AttentionWarning`, before it draws, of a file above 5 MB. Raises what `given`,
+    `wrap` and `model.trace` raise, and `ValueError` for a block, layer or head that the model does
+    not have, and `TypeError` for arguments of another form.
     """
     model, request = asked(
         seen, about, {"tokenizer": tokenizer, "scheme": scheme, "layers": layers}
@@ -102,6 +108,7 @@ def show(
     place = {"block": block, "layer": layer, "head": head}
     check_place(model, block, layer, head)
     trace = traced(model, request)
+    warn_if_large(trace)
     drawn = content(model, trace, {**place, "lang": lang})
     return Shown(handout(drawn, "", theme), height, drawn)
 
@@ -136,12 +143,16 @@ def content(model: Adapter, trace: Trace, place: Mapping[str, Any]) -> HandoutCo
     state = {model.info.texts[0]: trace.request.source, "view": "attention"}
     if trace.request.pair is not None:
         state["pair"] = trace.request.pair
+    lang = place.get("lang") or "en"
+    described = ModelReply.model_validate(model.info).model_dump()
+    if isinstance(model, GivenAttention):
+        described["name"] = model.title.text(lang)
     share = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": ModelReply.model_validate(model.info).model_dump(),
+        "model": described,
         "notices": [
-            {"text": notice.text(place.get("lang") or "en"), "doubt": notice.doubt}
+            {"text": notice.text(lang), "doubt": notice.doubt}
             for notice in getattr(model, "notices", ())
         ],
     }
@@ -153,7 +164,7 @@ def asked(
 ) -> tuple[Adapter, str | Request]:
     """Return the model and the sentence to run through it.
 
-    `reading` are the arguments of `given`, which only arrays take.
+    `reading` are the arguments of `given`; a model takes only its `layers`.
     """
     reading = reading or {}
     if not (is_wrapped(seen) or isinstance(seen, str) or hasattr(seen, "info")):
@@ -162,31 +173,42 @@ def asked(
                 "arrays take their tokens, and as names tokenizer, scheme and layers: "
                 "show(attentions, tokens, tokenizer=…)"
             )
-        model = given(seen, *about, **reading)
-        _warn_if_large(model)
-        return model, model.text
+        given_model = given(seen, *about, **reading)
+        return given_model, given_model.text
+    layers = reading.get("layers")
+    opened, text = _opened_model(seen, about, {**reading, "layers": None})
+    return opened if layers is None else ChosenLayers(opened, layers), text
+
+
+def _opened_model(
+    subject: Any, about: Sequence[Any], reading: Mapping[str, Any]
+) -> tuple[Adapter, str | Request]:
+    """Return the model that is given, wrapped or loaded, and the sentence."""
     if unused := [name for name, value in reading.items() if value is not None]:
         raise TypeError(f"{unused[0]} is for arrays; a model has its own")
     if len(about) > 1 and all(isinstance(text, str) for text in about[-2:]):
         about = (*about[:-2], Request(about[-2], pair=about[-1]))
     *before, text = about or (None,)
-    if is_wrapped(seen):
-        has_tokenizer = before or unwrap(seen).tokenizer is not None
+    if is_wrapped(subject):
+        has_tokenizer = before or unwrap(subject).tokenizer is not None
         if not has_tokenizer or not isinstance(text, str | Request):
             raise TypeError("a model of transformers needs its tokenizer and a sentence")
-        return wrap(seen, *before), text
-    if isinstance(seen, str):
-        seen = load(seen)
+        return wrap(subject, *before), text
+    if isinstance(subject, str):
+        subject = load(subject)
     if before:
-        raise TypeError(f"{type(seen).__name__} takes no tokenizer")
+        raise TypeError(f"{type(subject).__name__} takes no tokenizer")
     if not isinstance(text, str | Request):
         raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
-    return cast(Adapter, seen), text
+    return cast(Adapter, subject), text
 
 
-def _warn_if_large(model: GivenAttention) -> None:
+def warn_if_large(trace: Trace) -> None:
     """Warn, before anything is drawn, that the file becomes large, and what it leaves out."""
-    layers = [tensor.value.numpy() for tensor in model.tensors.values() if tensor.value.ndim > 2]
+    weights = {
+        f"{attention.place}.weights": attention.layer for attention in trace.model.attentions
+    }
+    layers = [np.asarray(trace[name]) for name in weights if name in trace]
     count = sum(array.size for array in layers)
     if count <= MANY:
         return
@@ -199,8 +221,8 @@ def _warn_if_large(model: GivenAttention) -> None:
     warnings.warn(
         f"the figure will have about {megabytes:.0f} MB, for {count / 1e6:.1f} million weights in "
         f"{len(layers)} layers. It leaves digits out: only the weights of the head on which it "
-        f"opens are exact, all others are rounded to 8 bits. layers=[0, {len(layers) - 1}] makes "
-        "it smaller",
+        "opens are exact, all others are rounded to 8 bits. "
+        f"layers=[0, {max(weights.values())}] makes it smaller",
         AttentionWarning,
-        stacklevel=4,
+        stacklevel=3,
     )

@@ -20,7 +20,7 @@ from app.handouts.handout_html import handout
 from app.traces.interventions import InterventionRequest, stated
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention
-from headlight.display import HEIGHT, Shown, asked, content, traced
+from headlight.display import HEIGHT, Shown, asked, content, traced, warn_if_large
 from headlight.in_process import ApiReply, InProcessApi
 from model.adapters.requests.request import Decode, ask
 from model.adapters.requests.trace import Trace
@@ -90,6 +90,8 @@ class Widget(AnyWidget):
         self._attentions = self._model.info.attentions
         trace = traced(self._model, self._request)
         runs = not isinstance(self._model, GivenAttention)
+        if not runs:  # the kernel of a model has all weights as they are
+            warn_if_large(trace)
         self.set_trait("trace", trace)
         block = self._attentions[-1].block if block is None else block
         place = {"block": block, "layer": layer, "head": head}

@@ -85,6 +85,7 @@ RANKS = {
         "array_checks",
         "array_tokens",
         "arrays",
+        "chosen_layers",
         "unwrapping",
         "models",
         "pictures",

@@ -76,6 +76,7 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
     connect it to a notebook's kernel.
     """
     content, packed = _with_rounded_weights(content)
+    first, later = _rounded("trace", content, packed)
     return _page(
         "handout",
         _language(content.about),
@@ -87,7 +88,8 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
         source=in_short(sentence(content.about["state"])),
         notices=content.about.get("notices", ()),
         rounding=_digits(packed.error) if packed else "",
-        trace=_trace("trace", content, MANY) + _rounded("trace", packed),
+        trace=_trace("trace", content, MANY) + first,
+        later=later,
     )
 
 
@@ -268,12 +270,22 @@ def _with_rounded_weights(content: HandoutContent) -> tuple[HandoutContent, Roun
     return replace(content, trace=rest, about={**content.about, "state": state}), packed
 
 
-def _rounded(identity: str, packed: RoundedFile | None) -> Markup:
-    """Return a block for each layer of rounded weights, which the page reads when it shows it."""
-    layers = packed.layers.values() if packed else ()
-    return Markup("").join(
-        compressed_block(f"{identity}-rounded-{n}", layer) for n, layer in enumerate(layers)
-    )
+def _rounded(
+    identity: str, content: HandoutContent, packed: RoundedFile | None
+) -> tuple[Markup, Markup]:
+    """Return a block for each layer of rounded weights, which the page reads when it shows it.
+
+    The first result is the layer on which it opens, which the first picture needs; the others may
+    come after the script that draws it.
+    """
+    if packed is None:
+        return Markup(""), Markup("")
+    blocks = {
+        name: compressed_block(f"{identity}-rounded-{n}", layer)
+        for n, (name, layer) in enumerate(packed.layers.items())
+    }
+    first = blocks.pop(content.trace.document["rounded"]["exact"]["name"])
+    return first, Markup("").join(blocks.values())
 
 
 def _digits(error: float) -> str:

@@ -41,10 +41,10 @@ class Inlined:
 
 
 def script(text: str) -> Inlined:
-    """Return a module script that runs when the file is opened."""
+    """Return a module script that runs once it is read, before what comes after it in the file."""
     if "</script" in text.lower():
         raise ValueError("text with </script in it is not possible in a script element")
-    return Inlined(Markup(f'<script type="module">{text}</script>'), _hash(text))
+    return Inlined(Markup(f'<script type="module" async>{text}</script>'), _hash(text))
 
 
 def style(text: str) -> Inlined:

@@ -90,7 +90,7 @@ test("hiding rescales nothing: a row and what it gave to the hidden columns are 
     for (const how of /** @type {const} */ (["one", "mean"])) {
       const folded = planes.map((plane) => fold(plane, groups.rows, kept.groups));
       const seen = combine(folded, how);
-      const hidden = weightShares(planes, groups.rows, gone, how);
+      const { shares: hidden } = weightShares(planes, groups.rows, gone, how);
       nested(seen).forEach((row, r) => {
         const sum = row.reduce((a, b) => a + (b || 0), 0) + hidden[r];
         assert.ok(Math.abs(sum - 1) < 1e-5, `row ${r} of round ${round}: ${sum}`);

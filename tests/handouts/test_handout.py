@@ -64,7 +64,9 @@ def policy(page: str) -> dict[str, list[str]]:
 
 
 def scripts(page: str) -> Iterator[tuple[str, str]]:
-    yield from re.findall(r'<script type="(module|importmap)">(.*?)</script>', page, re.DOTALL)
+    yield from re.findall(
+        r'<script type="(module|importmap)"(?: async)?>(.*?)</script>', page, re.DOTALL
+    )
 
 
 def source(content: bytes) -> str:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browsing import api
 from tests.browsing.api import client
+from tests.browsing.printed import two
 from tests.browsing.workspace import Workspace
 
 START: dict[str, Any] = {
@@ -185,3 +186,10 @@ def test_attributions_take_the_place_of_weights(workspace: Workspace) -> None:
     for pair, width in drawn.items():
         assert matrix[pair] > 0
         assert width == pytest.approx(max(1, 10 * matrix[pair] / most), abs=0.06)
+    # The words that are connected to a pinned one have the numbers themselves, in nats.
+    workspace.open(**START, connects="occlusion", query=2)
+    joined = [from_ for to, from_ in drawn if to == 2]
+    assert joined
+    for from_ in joined:
+        number = workspace.find(f".alignment-lines [data-word='source {from_}'] text").last
+        expect(number).to_have_text(two(matrix[2, from_]))

@@ -5,12 +5,13 @@ import { unpacked } from "../lib/unpack-bytes.js";
 const packed = (/** @type {string} */ id) => unpacked(/** @type {HTMLElement} */ (document.getElementById(id))).text();
 
 async function load() {
+  const [styles, code] = await Promise.all([packed("sheet"), packed("script")]);
   const sheet = document.createElement("style");
-  sheet.textContent = await packed("sheet");
+  sheet.textContent = styles;
   document.head.querySelector("style")?.replaceWith(sheet);
   const script = document.createElement("script");
   script.type = "module";
-  script.textContent = await packed("script");
+  script.textContent = code;
   document.body.append(script);
 }
 

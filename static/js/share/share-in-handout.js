@@ -16,8 +16,23 @@ export const fetchFromHandout = (id) => async (path) => {
   const requestPath = String(path);
   if (!requestPath.startsWith("/api/shares/")) throw new TypeError("no network");
   const [, kind, n] = PART.exec(requestPath) ?? [];
-  if (kind === "rounded") return unpacked(find(`#${id}-rounded-${n}`));
+  if (kind === "rounded") return unpacked(await arrived(`#${id}-rounded-${n}`));
   const block = n === undefined ? id : `${id}-ask-${n}`;
-  const header = await unpacked(find(`#${block}`)).arrayBuffer();
-  return new Response(new Blob([header, joined(await unpacked(find(`#${block}-planes`)).arrayBuffer())]));
+  const parts = [block, `${block}-planes`].map((part) => unpacked(find(`#${part}`)).arrayBuffer());
+  const [header, planes] = await Promise.all(parts);
+  return new Response(new Blob([header, joined(planes)]));
 };
+
+/**
+ * A block, when the browser has read all of it: at once if it is before the script that opens the page, otherwise at
+ * the end of the file.
+ * @param {string} selector
+ * @returns {Promise<HTMLElement>}
+ */
+async function arrived(selector) {
+  const [block, opener] = [selector, "script[type=module]"].map((name) => document.querySelector(name));
+  const before = block && opener && block.compareDocumentPosition(opener) & Node.DOCUMENT_POSITION_FOLLOWING;
+  if (!before && document.readyState === "loading")
+    await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+  return find(selector);
+}

@@ -81,18 +81,19 @@ export function combine(planes, heads) {
 }
 
 /**
- * The share of each row on the given keys; for the maximum over heads, the largest share of any
- * head.
+ * The share of each row on the given keys, and by how much it was rounded; for the maximum over heads, the
+ * largest share of any head.
  * @param {Matrix[]} planes  before folding
  * @param {number[][]} rows
  * @param {number[]} keys
  * @param {Heads} heads
- * @returns {Float32Array}  0 if all of them are masked
+ * @returns {{shares: Float32Array, error: number}}  0 if all of them are masked
  */
 export function weightShares(planes, rows, keys, heads) {
-  if (!keys.length) return new Float32Array(rows.length);
+  if (!keys.length) return { shares: new Float32Array(rows.length), error: 0 };
   const folded = planes.map((plane) => fold(plane, rows, [keys]));
-  return Float32Array.from(combine(folded, heads).values, (value) => value || 0);
+  const { values, error = 0 } = combine(folded, heads);
+  return { shares: Float32Array.from(values, (value) => value || 0), error };
 }
 
 /**

@@ -205,7 +205,7 @@ export function paint(context, picture) {
   const openMatrix = openCells(picture);
   paintCells(context, openMatrix, geometry, shade, theme.rule);
   if (openMatrix.values.some(Number.isNaN)) paintCovers(context, picture, geometry, theme.hatch);
-  if (hasRoom(geometry, theme, shade.range)) paintNumbers(context, openMatrix, geometry, shade, theme);
+  if (hasRoom(geometry, theme, shade.range, openMatrix.error)) paintNumbers(context, openMatrix, geometry, shade, theme);
 }
 
 /** The largest canvas that phones allow, in pixels. */

@@ -1,6 +1,6 @@
 /** Paint matrices on a canvas: cells, patterns, numbers. */
 
-import { short, two } from "../../lib/numbers.js";
+import { rounded, short, two } from "../../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
@@ -18,12 +18,18 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
 /** Smaller numbers print as zero with two decimals. */
 const LEAST = 0.005;
-/** The smallest cell with a number, in multiples of the label's font size. */
-const ROOM = { width: 2.6, signed: 3.2, height: 1.38 };
+/** The smallest cell with a number, in multiples of the label's font size; a sign, and the one of a rounded number, need room. */
+const ROOM = { width: 2.6, sign: 0.6, height: 1.38 };
 
-/** @param {Geometry} geometry @param {Pick<Theme, "size">} theme @param {[number, number]} [range]  of the values: a sign needs room */
-export function hasRoom({ cellWidth, cellHeight }, { size }, range = [0, 1]) {
-  return cellWidth >= (range[0] < 0 ? ROOM.signed : ROOM.width) * size && cellHeight >= ROOM.height * size;
+/**
+ * @param {Geometry} geometry
+ * @param {Pick<Theme, "size">} theme
+ * @param {[number, number]} [range]  of the values
+ * @param {number} [error]  by which they were rounded
+ */
+export function hasRoom({ cellWidth, cellHeight }, { size }, range = [0, 1], error = 0) {
+  const signs = Number(range[0] < 0) + Number(error > 0);
+  return cellWidth >= (ROOM.width + signs * ROOM.sign) * size && cellHeight >= ROOM.height * size;
 }
 
 /**
@@ -43,13 +49,14 @@ export function colourOf({ stops, range: [low, high], floor }, value) {
 
 /**
  * The text of a cell: two decimals, or nothing if they would be zero. On a logarithmic scale, small
- * numbers are written as powers of ten, down to the minimum.
+ * numbers are written as powers of ten, down to the minimum; rounded ones have no digits left there.
  * @param {Shade} shade
  * @param {number} value
+ * @param {number} [error]  by which it was rounded
  */
-export function cellText({ floor }, value) {
-  if (Math.abs(value) >= LEAST) return two(value);
-  return floor && value >= floor ? short(value) : "";
+export function cellText({ floor }, value, error = 0) {
+  if (Math.abs(value) >= LEAST) return rounded(value, error, two).replace(" ", "");
+  return floor && value >= floor && !error ? short(value) : "";
 }
 
 /**
@@ -112,7 +119,7 @@ export function paintNumbers(context, matrix, geometry, shade, theme) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   matrix.values.forEach((value, i) => {
-    const digits = Number.isNaN(value) ? "" : cellText(shade, value);
+    const digits = Number.isNaN(value) ? "" : cellText(shade, value, matrix.error);
     if (!digits) return;
     const [x, y] = corner(geometry, i);
     context.fillStyle = legible(colourOf(shade, value));

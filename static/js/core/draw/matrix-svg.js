@@ -1,10 +1,9 @@
 /** Matrices as vector drawings with a rectangle per cell, for exports. */
 
 import { COVER } from "../compute/aggregate-attention.js";
-import { two } from "../../lib/numbers.js";
 import { boxOf } from "./geometry.js";
 import { textRuler } from "./labels.js";
-import { ROOM_FOR_WORDS, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
+import { ROOM_FOR_WORDS, barText, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, openCells, raster, cellText } from "./matrix-canvas.js";
 import { colour, css } from "./scale.js";
 import { drawing, fine, s } from "./svg.js";
@@ -122,9 +121,9 @@ function image({ matrix: { rows, cols }, geometry, shade, theme }, openMatrix) {
 /** @param {Plate} plate */
 function numbers(plate) {
   const { matrix, geometry, shade, theme } = plate;
-  if (!hasRoom(geometry, theme, shade.range)) return [];
+  if (!hasRoom(geometry, theme, shade.range, matrix.error)) return [];
   return Array.from(openCells(plate).values).flatMap((value, i) => {
-    const digits = Number.isNaN(value) ? "" : cellText(shade, value);
+    const digits = Number.isNaN(value) ? "" : cellText(shade, value, matrix.error);
     if (!digits) return [];
     const cellBox = boxOf(geometry, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
     return [text(digits, cellBox.left + cellBox.width / 2, cellBox.top + cellBox.height / 2, { fill: legible(colourOf(shade, value)), dy: "0.35em" })];
@@ -132,8 +131,8 @@ function numbers(plate) {
 }
 
 /** @param {Plate} plate @param {import("./row-bars.js").Ends} ends */
-function bars({ geometry, theme, room }, { shares, label }) {
-  const { left, width, number } = barsAt(geometry, theme, room);
+function bars({ geometry, theme, room }, { shares, label, error }) {
+  const { left, width, number } = barsAt(geometry, theme, room, error);
   const { top, cellHeight } = geometry;
   const slant = lean(geometry, textRuler(theme)(label));
   const height = Math.round(Math.max(1, Math.min(10, cellHeight - 2)));
@@ -144,7 +143,7 @@ function bars({ geometry, theme, room }, { shares, label }) {
       {},
       s("rect", { x: left, y: fine(middle + height / 2), width, height: 1, fill: theme.hatch }),
       s("rect", { x: left, y: fine(middle - height / 2), width: fine(share * width), height, fill: theme.attention }),
-      ...(number && share >= 0.005 ? [text(two(share), left + width + 6, middle, { dy: "0.35em" })] : []),
+      ...(number && share >= 0.005 ? [text(barText(share, error), left + width + 6, middle, { dy: "0.35em" })] : []),
     );
   });
   return room < ROOM_FOR_WORDS ? rows : [...rows, turned(label, left + width / 2, top - 8, slant)];

@@ -4,7 +4,7 @@
  */
 
 import { h, write } from "../../lib/dom.js";
-import { two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 import { prepare } from "./curves.js";
 import { textRuler } from "./labels.js";
 import { colourOf, legible, cellText } from "./matrix-canvas.js";
@@ -144,6 +144,7 @@ function plate(context, ground, numberText, x, y, size) {
  * @typedef {object} Ends
  * @property {Float32Array} shares  of each row, from 0 to 1
  * @property {string} label  what the share is of
+ * @property {number} [error]  by which the shares were rounded
  * @property {import("./matrix-canvas.js").Shade} [shade]  of the cells of a column; absent: bars
  */
 
@@ -155,21 +156,22 @@ export const ROOM_FOR_WORDS = 96;
  * @param {Geometry} geometry
  * @param {Pick<Theme, "size">} theme
  * @param {number} room
- * @param {Pick<Ends, "shade">} ends
+ * @param {Pick<Ends, "shade" | "error">} ends
  */
-export const endsAt = (geometry, theme, room, { shade }) => (shade ? columnAt(geometry, theme, room >= ROOM_FOR_WORDS) : barsAt(geometry, theme, room));
+export const endsAt = (geometry, theme, room, { shade, error }) => (shade ? columnAt(geometry, theme, room >= ROOM_FOR_WORDS) : barsAt(geometry, theme, room, error));
 
 /**
  * The position of the bars, to the right of the cells.
  * @param {Geometry} geometry
  * @param {Pick<Theme, "size">} theme
  * @param {number} room  that they have
+ * @param {number} [error]  by which the numbers were rounded
  * @returns {{left: number, width: number, number: boolean, wider: number}}
  */
-export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }, room) {
+export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }, room, error = 0) {
   const start = Math.round(left + cols * cellWidth + 14);
   const number = room >= ROOM_FOR_WORDS && cellHeight >= 1.38 * size && cellWidth >= 2 * size;
-  const [bar, digits] = number ? [48, 2.6 * size] : [28, 0];
+  const [bar, digits] = number ? [48, (error ? 3.2 : 2.6) * size] : [28, 0];
   return { left: start, width: bar, number, wider: Math.max(0, start + bar + digits - width) };
 }
 
@@ -189,13 +191,13 @@ const EDGE = 14;
 
 /**
  * @param {CanvasRenderingContext2D} context
- * @param {Float32Array} shares
+ * @param {Pick<Ends, "shares" | "error">} ends
  * @param {Geometry} geometry
  * @param {Theme} theme
  * @param {number} room  that they have
  */
-export function paintBars(context, shares, geometry, theme, room) {
-  const { left, width, number } = barsAt(geometry, theme, room);
+export function paintBars(context, { shares, error }, geometry, theme, room) {
+  const { left, width, number } = barsAt(geometry, theme, room, error);
   const { top, cellHeight } = geometry;
   const height = Math.max(1, Math.min(10, cellHeight - 2));
   context.font = `${theme.size}px ${theme.font}`;
@@ -210,9 +212,12 @@ export function paintBars(context, shares, geometry, theme, room) {
     // As in cells, 0.00 is not printed.
     if (!number || share < 0.005) return;
     context.fillStyle = theme.ink;
-    context.fillText(two(share), left + width + 6, middle + 1);
+    context.fillText(barText(share, error), left + width + 6, middle + 1);
   });
 }
+
+/** The number beside a bar. @param {number} share @param {number} [error]  by which it was rounded */
+export const barText = (share, error) => rounded(share, error, two).replace(" ", "");
 
 /** Below this width the bars have no label; a note below the figure explains them. */
 const NARROW = 480;
@@ -256,7 +261,7 @@ export function createEnds() {
       const context = prepare(canvas, geometry.width + wider, geometry.height);
       const { shade } = ends;
       if (shade) paintColumn(context, ends.shares, shade, geometry, theme, endsAt(geometry, theme, room, ends));
-      else paintBars(context, ends.shares, geometry, theme, room);
+      else paintBars(context, ends, geometry, theme, room);
       const right = geometry.left + geometry.cols * geometry.cellWidth + room;
       return Math.max(wider, right - geometry.width);
     },

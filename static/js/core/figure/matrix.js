@@ -228,7 +228,7 @@ export function createMatrix(context, options) {
       labels.write(geometry, { rows: beside, cols: above }, upright, titles, places, room.width);
       element.classList.toggle("bare", Boolean(room.bare));
       element.classList.toggle("scrolls", wide > room.width);
-      zoom.draw(picture, room, !hasRoom(geometry, theme, shade.range));
+      zoom.draw(picture, room, !hasRoom(geometry, theme, shade.range, matrix.error));
       measure();
       plate = { ...picture, labels: { rows: texts(beside), cols: texts(above) }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
     },

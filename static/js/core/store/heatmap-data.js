@@ -44,6 +44,7 @@ import { joined, singles, words } from "../compute/alignment.js";
  * @property {{axis: Axis, steps: Step[]}} cols
  * @property {Float32Array} sinks  each row's weight on the hidden tokens, whether they are hidden or not; on the first
  *   token if there are none
+ * @property {number} sinkError  by which they were rounded
  * @property {boolean} sunk  whether `sinks` are what each row gives to a learned sink, which is no token
  * @property {number} specials  number of keys that are special or of a chat's template
  * @property {boolean} templated  whether some are of a template
@@ -112,9 +113,9 @@ function read(model, link, trace, choice, count) {
   const matrix = combine(planes, choice.pool);
   const special = keys.flatMap((token, i) => (isAdded(token) ? [i] : []));
   const sunk = sinkOf(heads.map((head) => sinkWeights(model, trace, { ...link, head })), rows.axis, choice.pool);
-  const sinks = sunk ?? weightShares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
+  const { shares: sinks, error: sinkError } = sunk ? { shares: sunk, error: 0 } : weightShares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
   const strongestCells = coverOfStrongest(matrix, choice.top);
-  return { choice, matrix, planes, ...strongestCells, rows, cols, sinks, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
+  return { choice, matrix, planes, ...strongestCells, rows, cols, sinks, sinkError, specials: special.length, templated: keys.some(({ template }) => template), sunk: sunk !== null };
 }
 
 /**

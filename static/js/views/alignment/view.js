@@ -216,7 +216,7 @@ function drawIn(context, { element, lines, table, note }, state) {
   const least = page.link.options.least / 100;
   const { links: drawn, faint } = links(limit === 1 ? alignment : { ...alignment, soft: scaled(alignment.soft, 1 / limit) }, least);
   const half = (width - GAP) / 2;
-  const picture = { links: drawn, most: limit, source, target };
+  const picture = { links: drawn, limit, error: alignment.soft.error, source, target };
   const pair = half >= HALF && lines.fits(picture, half);
   note.textContent = prose(remarks(context, state, least * limit, faint));
   // In projector mode only the lines are shown, with large text.

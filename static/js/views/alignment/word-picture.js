@@ -5,7 +5,7 @@ import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
-import { two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
@@ -146,10 +146,10 @@ function createWord(side, i, label, { spots, along }, theme) {
 
   return {
     element,
-    /** Update only what changes. @param {boolean} on @param {number | undefined} share */
-    show(on, share) {
+    /** Update only what changes. @param {boolean} on @param {number | undefined} share @param {number} [error]  by which it was rounded */
+    show(on, share, error) {
       if (on !== lit) light(on);
-      const text = share === undefined ? "" : two(share);
+      const text = share === undefined ? "" : rounded(share, error, two);
       if (weight.textContent === text) return;
       weight.textContent = text;
       if (text) element.append(weight);
@@ -170,7 +170,7 @@ function beside(side, { x, y, width }, along) {
   return { x: fine(x + out * (width / 2 + PAD)), y: fine(y), "text-anchor": side === "source" ? "end" : "start" };
 }
 
-/** @typedef {Words & {links: Link[], limit?: number}} Picture  most: what a weight of 1 stands for, absent: 1 */
+/** @typedef {Words & {links: Link[], limit?: number, error?: number}} Picture  limit: what a weight of 1 stands for, absent: 1; error: by which weights were rounded */
 /** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
 /** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
 /**
@@ -259,7 +259,7 @@ function bindWords(element, { hover, pick }) {
  * @param {Layout} layout
  * @param {Theme} theme
  */
-function drawn({ links, limit = 1, source, target }, layout, theme) {
+function drawn({ links, limit = 1, error, source, target }, layout, theme) {
   const lines = links.map((link) => line(link, layout));
   const scaledShare = (/** @type {number | undefined} */ share) => share && share * limit;
   const words = {
@@ -281,7 +281,7 @@ function drawn({ links, limit = 1, source, target }, layout, theme) {
       links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, highlight))));
       for (const side of /** @type {Side[]} */ (["source", "target"])) {
         const shares = sharesOf(links, side, highlight);
-        words[side].forEach((word, i) => word.show(highlight[side] === i && (highlight.by !== "default" || side === "target"), scaledShare(shares.get(i))));
+        words[side].forEach((word, i) => word.show(highlight[side] === i && (highlight.by !== "default" || side === "target"), scaledShare(shares.get(i)), error));
       }
     },
   };

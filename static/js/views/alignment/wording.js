@@ -4,7 +4,7 @@ import { quoted } from "../../core/draw/token.js";
 import { isOff } from "../../core/store/interventions.js";
 import { isSupervised } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
-import { four, two } from "../../lib/numbers.js";
+import { four, rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { completeness, alignerOf } from "./alignment-data.js";
 
@@ -122,7 +122,7 @@ export function sentence({ phrase, t }, state, row) {
   return phrase(strongest, {
     ...values,
     source: asKey(source[best]),
-    weight: two(alignment.soft.values[row * alignment.soft.cols + best]),
+    weight: rounded(alignment.soft.values[row * alignment.soft.cols + best], alignment.soft.error, two),
   });
 }
 

@@ -197,7 +197,7 @@ function mountMatrix(context, root) {
       stretch: 2.4,
       matrix: current.matrix,
       cover: current.cover,
-      ends: wide && width < NARROW ? null : { shares: current.sinks, label: endsLabel(context, current), shade: current.sunk ? shade : undefined },
+      ends: wide && width < NARROW ? null : { shares: current.sinks, error: current.sinkError, label: endsLabel(context, current), shade: current.sunk ? shade : undefined },
       rows: current.rows.steps,
       cols: current.cols.steps,
     });

@@ -4,7 +4,7 @@
  */
 
 import { crossBlock, attention, extent, candidateTensors, place, predictingBlock, selfBlock } from "../../core/wire/attentions.js";
-import { two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted, token } from "../../core/draw/token.js";
@@ -17,7 +17,7 @@ import { meanPlane, row } from "../../core/wire/wire.js";
 /** @import { Block } from "../../core/wire/attentions.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
 /** @import { Trace } from "../../core/wire/wire.js" */
-/** @typedef {{labels: Label[], weights: number[]}} Strip */
+/** @typedef {{labels: Label[], weights: {values: number[], error?: number}}} Strip */
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */
 function spot({ link, model }, block) {
@@ -50,14 +50,15 @@ export const neededTensors = (page) => [
  * @param {Trace} trace
  * @param {string} block
  * @param {number} query
- * @returns {number[] | null}  weights of the head, or the mean of the heads; null: not loaded yet
+ * @returns {{values: number[], error?: number} | null}  weights of the head, or the mean of the heads, and by how much
+ *   they were rounded; null: not loaded yet
  */
 function weights(page, trace, block, query) {
   const selection = spot(page, block);
   const tensor = trace.tensors[place(page.model, selection, "weights")];
   if (!tensor) return null;
   const matrix = page.link.options.heads_of === "head" ? attention(page.model, trace, selection) : meanPlane(tensor);
-  return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
+  return matrix && query < matrix.rows ? { values: [...row(matrix, query)], error: matrix.error } : null;
 }
 
 /** @param {Context} context */
@@ -82,26 +83,26 @@ export function createAttentionRows(context) {
     const selfWeights = weights(page, ran, self.id, row);
     if (!selfWeights) return;
     const written = (/** @type {import("../../lib/render.js").Child[]} */ title) =>
-      panel(self, title, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: selfWeights.slice(0, row + 1) });
+      panel(self, title, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: { ...selfWeights, values: selfWeights.values.slice(0, row + 1) } });
     if (!joins || !reader) return render(strips, written([t("at the text so far")]));
     const source = texts[joins.key];
     const crossWeights = weights(page, ran, joins.id, row);
     if (!crossWeights) return;
-    const best = strongest(crossWeights, source);
-    const sink = sinkOf(crossWeights, source);
+    const best = strongest(crossWeights.values, source);
+    const sink = sinkOf(crossWeights.values, source);
     const read = best === null ? null : weights(page, ran, reader.id, best);
     const reading = best === null ? [] : phrase(t("how the encoder read {token}"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
       panel(joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: crossWeights }),
-      sink !== null && el("p", { key: "sink", className: "note" }, phrase(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: two(crossWeights[sink]) })),
+      sink !== null && el("p", { key: "sink", className: "note" }, phrase(t("{token} takes {weight} of the weight: a special token serves as a sink, and its row explains nothing."), { token: quoted(source[sink]), weight: rounded(crossWeights.values[sink], crossWeights.error, two) })),
       written([t("at what it has written")]),
       read && panel(reader, reading, t("encoder self-attention"), { labels: source, weights: read }),
     );
   }
 
   /** @param {Block} block @param {import("../../lib/render.js").Child[]} heading @param {string} term @param {Strip} strip */
-  function panel(block, heading, term, { labels, weights }) {
+  function panel(block, heading, term, { labels, weights: { values: weights, error } }) {
     const maximum = Math.max(...weights.filter(Number.isFinite));
     const cells = labels.map((label, index) =>
       el(
@@ -114,7 +115,7 @@ export function createAttentionRows(context) {
         },
         el("span", { className: "well" }, el("span", { className: "column", style: { height: `${(weights[index] || 0) * 100}%` } })),
         token(label),
-        el("span", { className: "weight" }, Number.isNaN(weights[index]) ? "–" : two(weights[index])),
+        el("span", { className: "weight" }, Number.isNaN(weights[index]) ? "–" : rounded(weights[index], error, two)),
       ),
     );
     const title = el("h4", {}, heading, " ", el("span", { className: "term" }, term));
