@@ -151,7 +151,7 @@ export function goalFields(t, draft, place, change) {
     isAboutWeights(kind) && el("p", { key: "weights", className: "together" }, field("key", t("Word that is looked at")), field("query", t("In the row of (any if empty)")), kind === "weight" && field("least", t("At least (0 to 1)"))),
     isAboutWeights(kind) && !free.includes("head") && el("p", { key: "place", className: "hint" }, t("The head is the one on your screen: {place}.", { place })),
     (kind === "contains" || kind === "lacks") && el("p", { key: "words-of", className: "together" }, field("words", t("Words, separated by commas"), MAX_LISTED)),
-    el("p", { key: "free", className: "together" }, el("span", {}, t("Students choose")), order.map((name) => check(name, names[name], free.includes(name), (checked) => change({ free: order.filter((other) => (other === name ? checked : free.includes(other))) })))),
+    el("p", { key: "free", className: "together" }, el("span", {}, t("Students choose")), order.map((name) => check(name, names[name], free.includes(name), (checked) => change({ free: order.filter((id) => (id === name ? checked : free.includes(id))) })))),
     free.includes("sentence") && el("p", { key: "rules", className: "together" }, field("uses", t("The sentence must have (optional)"), MAX_LISTED), check("oneWord", t("Only one word of yours may be different"), draft.oneWord, (oneWord) => change({ oneWord }))),
   ];
 }

@@ -16,6 +16,8 @@ import { createWorkTiles, thanking } from "./work-tiles.js";
 /** @import { Child } from "../lib/render.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
+/** Milliseconds after which a page shows what was typed: until then it is not in its link. */
+export const TYPED = 1_000;
 /** Works that a gallery can have, characters of a link, and of a typed sentence. */
 const [MAX_GALLERY, MAX_LINK, MAX_SENTENCE] = [40, 2_000, 400];
 
@@ -64,14 +66,18 @@ export function createEntrant(page, api, presented, { code, member, drafts, draw
   /** @type {GalleryReply | null} */
   let gallery = null;
   let readFor = "";
+  let typedAt = -Infinity;
   const tileOf = createWorkTiles(page, api, presented, drawn);
+  window.addEventListener("input", () => (typedAt = performance.now()), { capture: true });
 
-  /** @param {QuestionReply} question @param {string | null} link */
-  async function handIn(question, link) {
+  /** @param {QuestionReply} question @param {() => string | null} linkOf */
+  async function handIn(question, linkOf) {
     if (!member || busy) return;
-    if (!link) return void ((problem = t("Show a sentence in the workspace first.")), drawn());
     busy = true;
     drawn();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, typedAt + TYPED - performance.now())));
+    const link = linkOf();
+    if (!link) return void ([busy, problem] = [false, t("Show a sentence in the workspace first.")], drawn());
     const nickname = question.nicknames ? ownNickname().trim() : "";
     const reply = await api.handIn(code, { member, n: question.n, link, ...(nickname ? { nickname } : {}) }).catch(failure);
     busy = false;
@@ -147,7 +153,7 @@ export function createEntrant(page, api, presented, { code, member, drafts, draw
       const types = isTyped(about);
       const sentence = sentenceOf(question).trim();
       return [
-        types && button(t("Try it"), () => void handIn(question, withSentence(about, sentence)), { className: "button strong", disabled: busy || !sentence }),
+        types && button(t("Try it"), () => void handIn(question, () => withSentence(about, sentence)), { className: "button strong", disabled: busy || !sentence }),
         !paused && button(types ? t("Look at it in the workspace") : t("Explore…"), () => (types && presented.show(withSentence(about, sentence)), fold(true)), types ? {} : { className: "button strong" }),
         el("p", { className: "crowd", role: "status" }, status(question)),
       ];
@@ -155,7 +161,7 @@ export function createEntrant(page, api, presented, { code, member, drafts, draw
     /** In the bar of a page that is explored meanwhile. @param {QuestionReply} question @returns {Child[]} */
     inBar: (question) => [
       el("span", { key: "verdict", className: "crowd verdict-of", role: "status" }, status(question)),
-      button(t("Hand in what I see"), () => void handIn(question, workLink(presented.link())), { className: "button strong", disabled: busy }),
+      button(t("Hand in what I see"), () => void handIn(question, () => workLink(presented.link())), { className: "button strong", disabled: busy }),
       button(t("Back to the challenge"), () => fold(false)),
     ],
     /** Whether a member made this work. @param {string} id */
@@ -231,10 +237,10 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
     gallery: () => works().flatMap(({ id }) => (hidden.has(id) ? [] : [id])).slice(0, MAX_GALLERY),
     /** @param {QuestionReply} question @returns {Child[]} */
     view(question) {
-      const seen = works().filter(({ id }) => question.stage === "first" || !hidden.has(id));
-      const doing = seen.filter(({ does }) => does).length;
-      const counted = [seen.length === 1 ? t("1 work") : t("{count} works", { count: seen.length }), seen.some(({ does }) => typeof does === "boolean") && t("{count} do it", { count: doing })].filter(Boolean).join(" · ");
-      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), el("ul", { key: "works", className: "works" }, seen.map((work) => tile(question, work)))];
+      const visibleWorks = works().filter(({ id }) => question.stage === "first" || !hidden.has(id));
+      const doing = visibleWorks.filter(({ does }) => does).length;
+      const counted = [visibleWorks.length === 1 ? t("1 work") : t("{count} works", { count: visibleWorks.length }), visibleWorks.some(({ does }) => typeof does === "boolean") && t("{count} do it", { count: doing })].filter(Boolean).join(" · ");
+      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), el("ul", { key: "works", className: "works" }, visibleWorks.map((work) => tile(question, work)))];
     },
     /** Another question begins. */
     clear() {

@@ -60,6 +60,36 @@ export function coverPage(root, bar, panel, covered) {
   panel.style.top = `${bar.offsetHeight}px`;
 }
 
+/**
+ * Covers the page with a question, unless the page is seen meanwhile: it is explored, or a work is shown
+ * to everyone.
+ * @param {HTMLElement} root @param {HTMLElement} bar @param {HTMLElement} panel
+ */
+function createCover(root, bar, panel) {
+  let [isAsking, folded, givesWay] = [false, false, false];
+  const update = () => coverPage(root, bar, panel, isAsking && !folded && !givesWay);
+  window.addEventListener("resize", () => isAsking && update());
+  return {
+    isFolded: () => isAsking && (folded || givesWay),
+    /** @param {boolean} folds  whether the page is explored @returns {boolean}  whether that is new */
+    fold(folds) {
+      if (folded === folds) return false;
+      folded = folds;
+      if (isAsking) update();
+      return true;
+    },
+    /** @param {{unfolds: boolean, shows: boolean}} how  unfolds: if the page was explored; shows: whether everyone is shown a work */
+    show({ unfolds, shows }) {
+      [isAsking, folded, givesWay] = [true, folded && !unfolds, shows];
+      update();
+    },
+    hide() {
+      if (isAsking) coverPage(root, bar, panel, false);
+      [isAsking, folded] = [false, false];
+    },
+  };
+}
+
 /** @param {Plan} plan */
 export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions, works: worksOf }) {
   const { t } = page;
@@ -68,6 +98,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   const timer = createTimer(page, api.clock.now);
   const { panel, context, words, place, summary, works, below } = panelElements(t, answers, timer.element);
   bar.after(panel);
+  const cover = createCover(root, bar, panel);
   /** @type {QuestionReply | null} */
   let current = null;
   /** @type {import("../ask/predict.js").Prediction | null} */
@@ -77,8 +108,6 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
   /** @type {string[] | null} */
   let answer = null;
   let revealed = false;
-  /** Whether the page is seen meanwhile: it is explored, or a work is shown to everyone. */
-  let [folded, givesWay] = [false, false];
   /** The question in the words of this page. @type {{words: Node[], why: Node[]} | null} */
   let ownWording = null;
 
@@ -95,10 +124,9 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     place.replaceChildren();
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
     render(words, ownWording ? ownWording.words : wordsOf(about));
-    if (entry === "work" && !words.textContent) render(words, t("A challenge"));
-    if (entry === "work") return;
     if (entry === "text") return openText(question, entered);
-    if (!words.textContent) render(words, t("Question")); // until it is worded, since the heading has the focus
+    if (!words.textContent) render(words, entry === "work" ? t("A challenge") : t("Question")); // until it is worded, since the heading has the focus
+    if (entry === "work") return;
     const inquiry = ask(page, sources, about);
     prediction = createPrediction({
       root: place,
@@ -109,10 +137,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
       answer: entered,
       controls: false,
       onEnter: (entered) => drafts?.enter(question, entered),
-      onAnswer(complete) {
-        answer = complete;
-        draw();
-      },
+      onAnswer: (complete) => ((answer = complete), draw()),
     });
     if (!answers) prediction.close();
     const [choiceList, wordsOfKind, contextParts] = await Promise.all([KINDS[about.kind].choices(inquiry), ownWording || wordsOf(about) ? [] : KINDS[about.kind].words(inquiry), contextOf(inquiry)]).catch(() => [[], [], []]);
@@ -138,14 +163,6 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     render(below, actions(current, answer));
   }
 
-  /** @param {boolean} folds  whether the page is explored meanwhile */
-  function fold(folds) {
-    if (folded === folds) return;
-    folded = folds;
-    if (current) cover(!folded && !givesWay);
-    if (current && !folded) words.focus();
-  }
-
   /** @param {QuestionReply} question */
   async function reveal(question) {
     const { ask: about, entry, results } = question;
@@ -160,39 +177,34 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     render(summary, voteSummary(t, results, entry), texts, answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
-  const cover = (/** @type {boolean} */ covered) => coverPage(root, bar, panel, covered);
-  window.addEventListener("resize", () => current && cover(!folded && !givesWay));
   return {
     /** Show what the room is asked; null: nothing. @param {QuestionReply | null | undefined} question @param {boolean} [shows]  whether everyone is shown a work */
     show(question, shows = false) {
-      givesWay = shows && question?.entry === "work";
       if (!question) {
-        if (current) cover(false);
+        cover.hide();
         current = null;
-        timer.show(null);
-        return;
+        return timer.show(null);
       }
       timer.show(question.ends);
       const fresh = current?.n !== question.n;
       const again = !fresh && current?.stage !== question.stage;
       const about = fresh ? question.ask : /** @type {QuestionReply} */ (current).ask;
       current = { ...question, ask: Object.assign(about, question.ask) }; // a stated number is told when it is revealed
-      if (fresh || again) folded = false;
       if (fresh) {
         void open(current);
         page.announce(t("A question for everyone."));
       }
       if (answers && (fresh || again)) prediction?.close(question.stage !== "first" && question.stage !== "second");
       draw();
-      cover(!folded && !givesWay);
+      cover.show({ unfolds: fresh || again, shows: shows && question.entry === "work" });
       if (fresh) words.focus();
       if (question.stage === "revealed") void reveal(question);
     },
     draw,
-    fold,
+    /** Explore the page meanwhile, or no longer. @param {boolean} folds */
+    fold: (folds) => cover.fold(folds) && !folds && words.focus(),
+    isFolded: cover.isFolded,
     isOpen: () => current !== null,
-    /** Whether the page is seen below the question's bar. */
-    isFolded: () => current !== null && (folded || givesWay),
     choices: () => choices,
     /** The right answer, shown to this reader only. */
     truth: async () => (await prediction?.reveal({ guessed: false }))?.revealed ?? null,

@@ -5,6 +5,7 @@ import { ownQuery } from "../core/store/address.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { TYPED } from "./challenge.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
 import { exploredLink, forgetDrafts, isExploring, memberToken, ownRooms, setExploredLink, setExploring } from "./room-storage.js";
@@ -162,19 +163,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
     stream.start();
   }
 
-  function actions() {
-    const question = over ? null : last?.question;
-    if (screen || (question && !panel.isFolded())) return null; // a question covers what could be explored
-    if (question && exploring && question.stage === "first") return panel.entrant.inBar(question);
-    if (question) return null;
-    if (over && isShut()) return el("button", { type: "button", className: "button strong", key: "again", onclick: again }, t("Try again"));
-    if (over) return el("a", { className: "button quiet", key: "own", href: presented.link() }, t("Open as your own page"));
-    if (last?.paused) return null;
-    if (!exploring && exploredLink(code)) return el("button", { type: "button", className: "button strong", key: "resume", onclick: resume }, t("Back to what I explored"));
-    return exploring
-      ? el("button", { type: "button", className: "button strong", key: "back", onclick: () => explore(false) }, t("Back to the class"))
-      : el("button", { type: "button", className: "button quiet", key: "explore", onclick: () => explore(true) }, t("Explore"));
-  }
+  const actions = () => memberButtons(t, { code, screen, exploring, ended: over ? { isShut: isShut(), again } : null, last, panel, link: presented.link, resume, explore });
 
   presented.onChange(() => explore(true));
   // What is being typed is not overwritten.
@@ -183,13 +172,38 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   show();
 }
 
+/**
+ * The buttons of a bar that follows a room.
+ * @param {import("../lib/i18n.js").Translate} t
+ * @param {object} of
+ * @param {string} of.code
+ * @param {boolean} of.screen
+ * @param {boolean} of.exploring
+ * @param {{isShut: boolean, again: () => void} | null} of.ended
+ * @param {RoomState | null} of.last
+ * @param {ReturnType<typeof createAnswering>} of.panel
+ * @param {() => string} of.link
+ * @param {() => void} of.resume
+ * @param {(explores: boolean) => void} of.explore
+ */
+function memberButtons(t, { code, screen, exploring, ended, last, panel, link, resume, explore }) {
+  const question = ended ? null : last?.question;
+  if (screen || (question && !panel.isFolded())) return null; // a question covers what could be explored
+  if (question) return exploring && question.stage === "first" ? panel.entrant.inBar(question) : null;
+  if (ended?.isShut) return el("button", { type: "button", className: "button strong", key: "again", onclick: ended.again }, t("Try again"));
+  if (ended) return el("a", { className: "button quiet", key: "own", href: link() }, t("Open as your own page"));
+  if (last?.paused) return null;
+  if (!exploring && exploredLink(code)) return el("button", { type: "button", className: "button strong", key: "resume", onclick: resume }, t("Back to what I explored"));
+  return exploring
+    ? el("button", { type: "button", className: "button strong", key: "back", onclick: () => explore(false) }, t("Back to the class"))
+    : el("button", { type: "button", className: "button quiet", key: "explore", onclick: () => explore(true) }, t("Explore"));
+}
+
 /** Let nothing of a page but its bar be changed. @param {HTMLElement} root @param {HTMLElement} bar @param {boolean} inert */
 function setInert(root, bar, inert) {
   for (const child of root.children) if (child instanceof HTMLElement && child !== bar && !child.matches(".room-question, #announce")) child.inert = inert;
 }
 
-/** Milliseconds after which a page shows what was typed: until then it is not in its link. */
-const TYPED = 1_000;
 /** Milliseconds between two counts of a second screen. */
 const COUNT = 2_000;
 
