@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from app.lessons.formulas import SYMBOLS, formula
 from app.lessons.library import bringing, lessons, plan
-from app.lessons.markdown import meaning
+from app.lessons.markdown import meaning, plain
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
 from tests.pages.test_catalog import messages, read, said
 from tests.servers import ROOT
@@ -94,3 +94,13 @@ def test_both_languages_link_to_the_same_terms() -> None:
     for lesson in lessons():
         assert {*lesson.document("zh").terms} == {*lesson.document("en").terms}, lesson.slug
         assert all(bringing()[term].number <= lesson.number for term in lesson.document("en").terms)
+
+
+def test_a_function_stands_apart_from_its_argument_and_text_has_subscripts() -> None:
+    """Only where no parenthesis divides them; an index exists as a character or is marked."""
+    spaced = {r"\sin p": 1, r"(\sin p, \cos p)": 2, r"\tanh(q + k)": 0, r"\tanh\left(q\right)": 0}
+    for tex, spaces in spaced.items():
+        assert formula(tex, display=False).mathml.count("<mspace") == spaces, tex
+    texts = {r"(\sin p, \cos p)": "(sin p, cos p)", r"\sqrt{d_k}": "√dₖ", r"W_Q": "W_Q"}
+    for tex, text in texts.items():
+        assert plain(formula(tex, display=False).mathml) == text
