@@ -59,7 +59,10 @@ WITHOUT_PLOTLY = {
     "core/draw/plotly": "core/draw/plotly-in-handout",
 }
 # A page whose model runs in it.
-WITHOUT_HOST = WITHOUT_PLOTLY | {"views/groups": "views/groups-in-site"}
+WITHOUT_HOST = WITHOUT_PLOTLY | {
+    "views/groups": "views/groups-in-site",
+    "learn/lesson-address": "learn/lesson-address-in-site",
+}
 WITHOUT_SERVER = WITHOUT_PLOTLY | {
     "core/wire/api": "core/wire/api-in-handout",
     "lib/npz": "lib/npz-in-handout",
@@ -164,6 +167,11 @@ PAGES = {
     "learn": Page(
         [*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict", *LINK, *ROOM],
         [*NARROW, "learn/learn", "access"],
+    ),
+    "site-learn": Page(
+        [*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict", *LINK],
+        [*NARROW, "learn/learn", "pages/site", "access"],
+        instead=WITHOUT_HOST,
     ),
     "collection": Page(
         [

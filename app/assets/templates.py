@@ -9,7 +9,9 @@ path of a route; ``page_url``, the address without its query; ``share``, which i
 ``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem;
 ``trains``, whether this server trains; ``surveyed``, a model whose heads are measured, or None;
 ``newcomer``, which says whether to show the introduction (see the function `newcomer`);
-``room``, which is None or ``{"code", "link", "screen"}``.
+``room``, which is None or ``{"code", "link", "screen"}``;
+``served``, which is false in a page without a server (`app.site`); ``folder``, where such a page
+has its model.
 """
 
 from collections.abc import Callable, Mapping
@@ -117,7 +119,13 @@ def render(
         share=share,
         problem=problem,
         **services[PageFacts].all(),
-        **{"newcomer": newcomer(request), "room": None, **(more or {})},
+        **{
+            "newcomer": newcomer(request),
+            "room": None,
+            "served": True,
+            "folder": "",
+            **(more or {}),
+        },
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 

@@ -15,6 +15,7 @@ from app.figures import kinds
 from app.figures.links import Link
 from app.http.problems import ProblemError
 from app.http.services import Services
+from app.lessons.blocks import Block
 from app.lessons.inventory import inventory
 from app.lessons.library import Lesson, bringing, lessons, plan, short_lesson
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
@@ -22,21 +23,36 @@ from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 
 def contents(request: Request, services: Services) -> HTMLResponse:
     """Return the table of contents in the reader's language."""
-    short = short_lesson()
-    document = short.document(negotiate(request, languages()))
-    variables = {"listed": listed(request), "short": {"lesson": short, "document": document}}
+    variables = contents_variables(negotiate(request, languages()))
+    variables["lesson_url"] = partial(_lesson_url, request)
     return render(request, services, "learn.html", more=variables)
 
 
-def lacks(services: Services, link: Link) -> str:
-    """Return the model that a link names and this server does not have, or ""."""
+def contents_variables(lang: str) -> dict[str, Any]:
+    """Return what the table of contents has in a language."""
+    short = short_lesson()
+    brief = {"lesson": short, "document": short.document(lang)}
+    return {"listed": listed_in(lang), "short": brief}
+
+
+def _lesson_url(request: Request, lesson: Lesson) -> str:
+    lang = negotiate(request, languages())
+    return f"{request.app.url_path_for('lesson_page', lesson=lesson.slug)}?lang={lang}"
+
+
+def lacks(services: Services, block: Block, link: Link) -> str:
+    """Return the model that a block's link names and this server does not have, or ""."""
     name = link.state.get("model") or ""
     return name if link.page == "workspace" and name not in {"", *services[Listing]} else ""
 
 
 def listed(request: Request) -> list[dict[str, Any]]:
     """Return all lessons in the reader's language, with their questions in all and to take."""
-    lang = negotiate(request, languages())
+    return listed_in(negotiate(request, languages()))
+
+
+def listed_in(lang: str) -> list[dict[str, Any]]:
+    """Return all lessons in a language, with their questions in all and to take."""
     documents = [(lesson, lesson.document(lang)) for lesson in lessons()]
     return [
         {
@@ -62,8 +78,17 @@ def page(
 
     Raises a 404 ProblemError if there is none.
     """
-    lang = negotiate(request, languages())
-    lesson = find(slug)
+    lang, lesson = negotiate(request, languages()), find(slug)
+    variables = lesson_variables(lesson, lang)
+    variables["lacks"] = partial(lacks, services)
+    variables["lesson_url"] = partial(_lesson_url, request)
+    variables["open_url"] = lambda link: f"{link.path}?{link.query}&lang={lang}"
+    variables |= {"items": [] if room else inventory().moved_by(slug), **(room or {})}
+    return render(request, services, "lesson.html", more=variables)
+
+
+def lesson_variables(lesson: Lesson, lang: str) -> dict[str, Any]:
+    """Return what the page of a lesson has in a language."""
     document = lesson.document(lang)
     all_lessons = lessons()
     near = {"previous": lesson.number - 2, "next": lesson.number} if lesson.number else {"next": 0}
@@ -73,10 +98,7 @@ def page(
         if 0 <= n < len(all_lessons)
     }
     terms = [(term, *meaning(term, lang), bringing()[term]) for term in document.terms]
-    variables = {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
-    variables["lacks"] = partial(lacks, services)
-    variables |= {"items": [] if room else inventory().moved_by(slug), **(room or {})}
-    return render(request, services, "lesson.html", more=variables)
+    return {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
 
 
 def plan_page(request: Request, services: Services) -> HTMLResponse:

@@ -1,11 +1,12 @@
 """Writes the site: pages in both languages, their script and styles, the model, what runs it.
 
-index.html, zh.html   the page
-site.js, site.css     linked from the files in `static/`, as the server does
+index.html, …         the pages (`app.site.site_pages`)
+site.js, learn.js, …  linked from the files in `static/`, as the server does
 model-worker.js       the worker that runs the model, and the libraries that it imports
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
 opening-en.share, …   the run on which the page opens
+lab-answers.json      attention by hand in lessons, computed beforehand
 en-zh/                the exported model, and `model.json`, its description
 """
 
@@ -19,7 +20,6 @@ from app import __version__
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
-from app.assets.templates import environment, static_digest
 from app.local_models.page_files import (
     LIBRARIES,
     MODULES,
@@ -31,30 +31,14 @@ from app.local_models.page_files import (
 )
 from app.settings import ROOT
 from app.site.frozen_opening import frozen_opening
+from app.site.lab_answers import lab_answers
+from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
 from model import load
 from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 
 LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self' 'wasm-unsafe-eval'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "worker-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
-)
-HOME = "index.html"
-
-
-def page_name(lang: str) -> str:
-    """Return the file of the page in a language."""
-    return HOME if lang == SOURCE_LANGUAGE else f"{lang}.html"
 
 
 def write_site(model: str, into: Path) -> Iterator[Path]:
@@ -91,26 +75,18 @@ def _texts(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
     info = adapter.info
     description = described(info)
-    pages = {lang: page_name(lang) for lang in languages()}
-    for lang, name in pages.items():
-        page = environment(lang, static_digest()).get_template("site.html")
-        rendered = page.render(
-            lang=lang,
-            pages=pages,
-            policy=POLICY,
-            model=info,
-            folder=f"{info.id}/",
-            asset=lambda path: Path(path).name,
-            learn="",
-        )
-        yield name, rendered.encode()
+    for name, page in site_pages(info):
+        yield name, page.encode()
+    for lang in languages():
         yield f"opening-{lang}.share", frozen_opening(adapter, description, lang)
         if lang != SOURCE_LANGUAGE:
             yield f"messages-{lang}.json", _json(messages(lang))
-    yield "site.css", bundles.stylesheet("site").encode()
-    yield "site.js", bundles.script("site").encode()
+    for name, bundle in (("site", "site"), ("learn", "site-learn")):
+        yield f"{name}.css", bundles.stylesheet(bundle).encode()
+        yield f"{name}.js", bundles.script(bundle).encode()
     yield "model-worker.js", worker_script().encode()
     yield f"{info.id}/model.json", _json(description)
+    yield "lab-answers.json", _json(lab_answers())
 
 
 def _copied() -> Iterator[tuple[str, bytes]]:
@@ -138,9 +114,15 @@ def _offline(into: Path, written: list[Path], names: list[str]) -> bytes:
     digest = sha256()
     for file in sorted(written):
         digest.update(sha256(file.read_bytes()).digest())
-    at_once = ["./", *(name for name in sorted(names) if name != RUNTIME_FILE)]
+    at_once = ["./", *(name for name in sorted(names) if _is_first(name))]
     first = {"siteVersion": digest.hexdigest()[:16], "siteFiles": at_once}
     return f"Object.assign(globalThis, {json.dumps(first)});\n{bundles.script('offline')}".encode()
+
+
+def _is_first(name: str) -> bool:
+    """Return whether a file is kept before it is asked for; lessons are kept as they are read."""
+    pages = {page_name(page, lang) for page in (HOME, CONTENTS) for lang in languages()}
+    return name != RUNTIME_FILE and (name in pages or not name.endswith(".html"))
 
 
 def _json(content: object) -> bytes:

@@ -3,112 +3,21 @@
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
-import pytest
-from filelock import FileLock
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, expect
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.trace.interventions import Intervention
+from tests.site.opened_site import LOADED, Opened
 from tests.site.static_host import static_host
-from tests.source_files import ROOT
-
-pytest.importorskip("onnxscript")
-
-from app.site.site_files import write_site
-
-if not (ROOT / "node_modules/onnxruntime-web").is_dir():
-    pytest.skip("run `make` to install what a site loads", allow_module_level=True)
 
 SENTENCE = "The cat sat on the mat, and it didn't stop."
 WHOLE = 25_000_000  # bytes of the folder
-LOADED = 60_000  # ms, on a busy machine
-RUNS_HERE = "The model runs in this page: what you type is sent nowhere."
 OPENING = "My mother bought a new book yesterday."
 WEIGHTS = "**/weights.safetensors"
-
-
-@pytest.fixture(scope="session")
-def site(common: Path) -> Path:
-    folder = common / "site"
-    with FileLock(common / "site.lock"):
-        if not (folder / "headlight/offline.js").exists():
-            list(write_site("en-zh", folder / "headlight"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with static_host(site) as host:
-        yield f"{host}headlight/"
-
-
-@pytest.fixture
-def opened(browser: Browser, address: str) -> Iterator["Opened"]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
-    yield Opened(context, address)
-    context.close()
-
-
-@pytest.fixture
-def routed(browser: Browser, address: str) -> Iterator["Opened"]:
-    """A page whose requests can be held or answered: no service worker sends them."""
-    context = browser.new_context(locale="en-GB", service_workers="block")
-    yield Opened(context, address)
-    context.close()
-
-
-class Opened:
-    """A page of the site; nothing is printed on its console, and no other host is asked."""
-
-    def __init__(self, context: BrowserContext, address: str) -> None:
-        self.context, self.address = context, address
-        self.page: Page = context.new_page()
-        self.printed: list[str] = []
-        self.requested: list[str] = []
-        self.page.on("console", lambda message: self.printed.append(message.text))
-        self.page.on("pageerror", lambda error: self.printed.append(str(error)))
-        context.on("request", lambda request: self.requested.append(request.url))
-
-    def open(self, file: str = "", **link: Any) -> None:
-        values = {
-            key: value if isinstance(value, str) else json.dumps(value)
-            for key, value in link.items()
-        }
-        self.page.goto(f"{self.address}{file}{'#' if values else ''}{urlencode(values)}")
-        self.ready()
-
-    def has_model(self) -> None:
-        """Wait until the model runs."""
-        expect(self.page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
-
-    def ready(self) -> None:
-        self.page.wait_for_selector("html[data-status=ready]", state="attached", timeout=LOADED)
-        self.page.wait_for_selector("#stage[aria-busy=false]", state="attached", timeout=LOADED)
-
-    def weights(self) -> np.ndarray[Any, Any]:
-        """Return the numbers of the heatmap that is shown."""
-        self.page.wait_for_selector("#view .matrix canvas, #view canvas")
-        cells = self.page.locator("#view").evaluate(
-            "(view) => { const shown = [...view.querySelectorAll('*')].find((e) => e.picture);"
-            " const { matrix } = shown.picture;"
-            " return { rows: matrix.rows, values: [...matrix.values] }; }"
-        )
-        return np.array(cells["values"]).reshape(cells["rows"], -1)
-
-    def assert_quiet(self) -> None:
-        assert not self.printed
-        assert all(url.startswith((self.address, "blob:", "data:")) for url in self.requested)
-
-
-@pytest.fixture(scope="module")
-def served() -> EncoderDecoder:
-    return load("en-zh", "cpu")
 
 
 def test_a_typed_sentence_is_translated_and_drawn_in_the_page(

@@ -9,6 +9,7 @@ import { h } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { view } from "../views/index.js";
 import { step } from "../workspace/head-pickers.js";
+import { lessonAddress } from "./lesson-address.js";
 
 /** @import { LessonServices } from "../pages/learn.js" */
 
@@ -80,16 +81,16 @@ const sameLink = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 // A figure of a lesson as a link that opens it in its place in the lesson: a share of what it shows,
 // or its state.
 
-/** @typedef {Pick<LessonServices, "page" | "api"> & {lesson?: string}} OfFigure  lesson: absent outside of lessons */
+/** @typedef {Pick<LessonServices, "page" | "api"> & {lesson?: string, isServed?: boolean}} OfFigure  lesson: absent outside of lessons; isServed: false without a server */
 /** @typedef {{url: string, says: string, beside?: HTMLElement[]}} Made */
 
 /**
  * The button that makes a link, and the panel that shows it.
- * @param {Pick<LessonServices, "page">} services
+ * @param {Pick<OfFigure, "page" | "isServed">} services
  * @param {() => Made | Promise<Made>} make
  */
-function createFigureLink({ page }, make) {
-  const panel = createShortLink(page);
+function createFigureLink({ page, isServed }, make) {
+  const panel = createShortLink(page, { hasCode: isServed });
   const button = h("button", { type: "button", className: "button quiet", onclick: () => void show() }, page.t("Link"));
 
   async function show() {
@@ -102,15 +103,18 @@ function createFigureLink({ page }, make) {
 }
 
 /**
- * A link with the numbers of a share; null outside of lessons.
+ * A link with the numbers of a share, or with the state where no server keeps shares; null outside of
+ * lessons.
  * @param {OfFigure} services
  * @param {HTMLElement} element  the figure
  * @param {() => Parameters<LessonServices["api"]["share"]>[0]} contents  of a share of what it shows
+ * @param {() => string} shows  its state; "": what the lesson has
  */
-export function linkOfShare({ page, api, lesson }, element, contents) {
-  if (!lesson) return null;
+export function linkOfShare(services, element, contents, shows) {
+  const { page, api, lesson, isServed = true } = services;
+  if (!isServed || !lesson) return linkOfState(services, element, shows);
   const { t } = page;
-  return createFigureLink({ page }, async () => {
+  return createFigureLink(services, async () => {
     const { url } = await api.share(contents());
     const message = t("Anyone with the link sees this lesson with your sentence in this figure.");
     return { url: inLesson(url, lesson, element.id), says: message, beside: [h("a", { className: "button", href: url }, t("Only the figure"))] };
@@ -123,23 +127,13 @@ export function linkOfShare({ page, api, lesson }, element, contents) {
  * @param {HTMLElement} element  the figure
  * @param {() => string} shows  its state; "": what the lesson has
  */
-export function linkOfState({ page, lesson }, element, shows) {
+export function linkOfState(services, element, shows) {
+  const { page, lesson } = services;
   if (!lesson) return null;
-  return createFigureLink({ page }, () => ({
-    url: String(new URL(pathOf(`/learn/${lesson}`, { shows: shows() }, element.id), currentUrl(window))),
+  return createFigureLink(services, () => ({
+    url: String(new URL(lessonAddress(lesson, { shows: shows() }, element.id), currentUrl(window))),
     says: page.t("Anyone with the link sees this lesson with this figure as it is now."),
   }));
-}
-
-/**
- * The path of a page with the state of one of its figures.
- * @param {string} path
- * @param {Record<string, string>} parameters  "": what the page has
- * @param {string} id  of the figure, or of the scene that it is in; "": none
- */
-export function pathOf(path, parameters, id) {
-  const query = String(new URLSearchParams(Object.entries(parameters).filter(([, value]) => value)));
-  return path + (query && `?${query}`) + (id && `#${id}`);
 }
 
 /**

@@ -6,13 +6,12 @@
 import { onPaper } from "../core/draw/matrix-canvas.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { problemLine } from "../core/figure/figure-status.js";
-import { readFragment, readQuery } from "../core/store/address.js";
 import { frozen } from "../core/store/data-sources.js";
 import { format, mergeStates, parse, stateOfShare } from "../core/store/link.js";
 import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { createLabFigure } from "../lab/figure/lab-figure.js";
+import { createLabFigure, labReplies } from "../lab/figure/lab-figure.js";
 import { format as formatLab, labOfShare, parse as parseLab, shareState } from "../lab/link.js";
 import { preset } from "../lab/presets.js";
 import { find, h, inSight } from "../lib/dom.js";
@@ -22,6 +21,7 @@ import { bindMap } from "../workspace/model-map.js";
 import { createFigureBar, linkOfShare } from "./figure-controls.js";
 import { liveLab, liveModel } from "./figure-state.js";
 import { formulaFigure, replaceStill, unfitMessage, zooFigure } from "./formula-and-zoo-figures.js";
+import { linkedState, openAddress } from "./lesson-address.js";
 import { pairingFigure } from "./pairing-figure.js";
 import { trainingFigure } from "./training-figure.js";
 
@@ -115,7 +115,7 @@ export function bindFigures(services) {
 function applyLink(window) {
   const figure = linkedFigure(window);
   if (!figure) return;
-  const parameters = new URLSearchParams(readQuery(window));
+  const { parameters } = linkedState(window);
   for (const name of LINKED) if (parameters.get(name)) figure.dataset[name] = parameters.get(name) ?? "";
   figure.scrollIntoView();
 }
@@ -125,15 +125,15 @@ const LINKED = ["share", "shows"];
 
 /** The figure that the address has a share or a state for. @param {Window} window */
 export function linkedFigure(window) {
-  const parameters = new URLSearchParams(readQuery(window));
-  const figure = document.getElementById(readFragment(window));
+  const { id, parameters } = linkedState(window);
+  const figure = document.getElementById(id);
   return LINKED.some((name) => parameters.get(name)) && figure?.matches("figure.live") ? figure : null;
 }
 
 /**
  * Replace the picture of a figure by the figure: of its link, of its share, or in the state that it
  * is linked in. If it cannot be loaded, the picture stays, with the reason and a button to try again.
- * @param {Pick<LessonServices, "page" | "api" | "source" | "lang"> & {lesson?: string}} services
+ * @param {Pick<LessonServices, "page" | "api" | "source" | "lang"> & {lesson?: string, isServed?: boolean}} services
  * @param {HTMLElement} element
  * @param {LiveFigures} figures  told once it is there
  * @returns {Promise<boolean>}  whether it is there; never rejects
@@ -203,10 +203,11 @@ async function modelFigure(services, element) {
   const { initial, source } = await opened(api, server, element, lang, (problem) => reportLostShare(page, element, problem));
   const state = mergeStates(linkTo(), initial, { lang });
   const store = storeOf(state);
+  const live = liveModel(store, state, Boolean(element.dataset.share));
   const caption = h("p", { className: "caption" });
   const legend = h("div", { className: "scale" });
   const root = h("div", {});
-  const share = linkOfShare(services, element, () => ({ state: stateOf(store.get(), OPTIONS), ...additionalContents(store.get(), view(store.get().link.view)) }));
+  const share = linkOfShare(services, element, () => ({ state: stateOf(store.get(), OPTIONS), ...additionalContents(store.get(), view(store.get().link.view)) }), () => live.shows());
   const { rows } = element.dataset;
   const map = rows ? [createFollowedMap({ store, t: page.t }, rows.split(" ").map(Number))] : [];
   const body = h("div", { className: map.length ? "with-map" : "" }, ...map, h("div", {}, h("div", { className: "saying" }, caption, legend), root));
@@ -216,7 +217,7 @@ async function modelFigure(services, element) {
   const place = h("div", { className: "coming" }, createFigureBar(page, store, state, share?.button), ...(share ? [share.panel] : []), line, body);
   stand.append(place);
   const figure = createFigure({ root, store, source, page, caption, legend, measure, status: { root, message, line, retry } });
-  store.subscribe(({ link }) => link, ({ link }) => (open.href = `/?${format(link, OPTIONS)}`));
+  store.subscribe(({ link }) => link, ({ link }) => (open.href = openAddress("workspace", format(link, OPTIONS))));
   await figure.run();
   const { trace, problem } = store.get();
   if (problem && !trace) {
@@ -224,7 +225,7 @@ async function modelFigure(services, element) {
     throw problem;
   }
   replaceStill(stand, place);
-  return liveModel(store, state, Boolean(element.dataset.share));
+  return live;
 }
 
 /**
@@ -248,14 +249,16 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
 
 /** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */
 async function labFigure(services, element) {
-  const { page, api, lang } = services;
+  const { page, api, lang, isServed = true } = services;
   const stand = find(".stand", element);
   const storedShare = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
   if (storedShare instanceof Problem) reportLostShare(page, element, storedShare);
   const share = storedShare && !(storedShare instanceof Problem) ? labOfShare(storedShare) : null;
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
+  const lab = share?.lab ?? parseLab(element.dataset.link ?? "", preset("identity"));
+  const known = isServed ? share?.known : await labReplies(api.lab, lab);
   const root = h("div", { className: "by-hand" });
-  const shareLink = linkOfShare(services, element, () => ({ state: shareState(figure.lab(), lang) }));
+  const shareLink = linkOfShare(services, element, () => ({ state: shareState(figure.lab(), lang) }), () => live?.shows() ?? "");
   const bar = h("p", { className: "figure-bar" }, ...(shareLink ? [shareLink.button] : []));
   const place = h("div", { className: "coming" }, root, bar, ...(shareLink ? [shareLink.panel] : []));
   stand.append(place);
@@ -268,19 +271,19 @@ async function labFigure(services, element) {
   const figure = createLabFigure({
     root,
     page,
-    lab: share?.lab ?? parseLab(element.dataset.link ?? "", preset("identity")),
-    known: share?.known,
-    compute: api.lab,
+    lab,
+    known,
+    compute: isServed ? api.lab : null,
     onReply,
     choices: element.dataset.choices?.split(" ") ?? false,
     about: element.dataset.about?.split(" "),
     onChange(lab) {
-      open.href = `/lab?${formatLab(lab)}&lang=${lang}`;
+      open.href = openAddress("lab", `${formatLab(lab)}&lang=${lang}`);
       live?.changed();
     },
   });
   bar.prepend(figure.rest);
-  const problem = share ? null : await first; // the steps of a share are known
+  const problem = known ? null : await first; // as the steps of a share are
   if (problem) {
     figure.destroy();
     throw problem;

@@ -15,6 +15,7 @@ import { lengthCurves, measuredLengths, percent } from "../zoo/charts.js";
 import { format, parse, zooWithModels } from "../zoo/link.js";
 import { linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./figure-state.js";
+import { openAddress } from "./lesson-address.js";
 
 /** @import { ZooModel } from "../zoo/link.js" */
 
@@ -190,7 +191,7 @@ export async function formulaFigure(services, element) {
   });
 
   function changed() {
-    open.href = `/lab?${query()}&lang=${lang}`;
+    open.href = openAddress("lab", `${query()}&lang=${lang}`);
     live.changed();
   }
 
@@ -209,7 +210,7 @@ export async function zooFigure(services, element) {
   let live = null;
   const figure = await createZooFigure(services, root, element.dataset.link ?? "", {
     changed: () => live?.changed(),
-    answered: (link) => (open.href = `/zoo?${link}&lang=${services.lang}`),
+    answered: (link) => (open.href = openAddress("zoo", `${link}&lang=${services.lang}`)),
   });
   live = liveQuery(figure);
   linkBelow(root, linkOfState(services, element, live.shows));

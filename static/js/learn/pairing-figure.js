@@ -14,6 +14,7 @@ import { OPTIONS } from "../views/index.js";
 import { createSentence, linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./figure-state.js";
 import { linkBelow, replaceStill } from "./formula-and-zoo-figures.js";
+import { openAddress } from "./lesson-address.js";
 
 /** The place of a word in a state. */
 const WORD = /^\d{1,3}$/;
@@ -76,7 +77,7 @@ export async function pairingFigure(services, element) {
     state = mergeStates(state, { source: typed });
     field.value = typed;
     word = wordIndex;
-    open.href = `/?${format(state, OPTIONS)}`;
+    open.href = openAddress("workspace", format(state, OPTIONS));
     if (isOther) void ask();
     else relight();
   }

@@ -6,7 +6,7 @@
 import { currentUrl, isReload } from "../core/store/address.js";
 import { debounce, throttle } from "../lib/timing.js";
 import { barHeight, bindRoom } from "../room/room.js";
-import { pathOf } from "./figure-controls.js";
+import { pathOf } from "./lesson-address.js";
 
 /** @import { Asks } from "../room/room.js" */
 /** @import { Pointer } from "../core/wire/page-requests.js" */

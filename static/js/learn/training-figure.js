@@ -17,6 +17,7 @@ import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { linkOfState } from "./figure-controls.js";
 import { isReadersChange, liveQuery } from "./figure-state.js";
 import { replaceStill } from "./formula-and-zoo-figures.js";
+import { openAddress } from "./lesson-address.js";
 
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 
@@ -77,7 +78,7 @@ export async function trainingFigure(services, element, measure) {
 
   function draw() {
     const run = displayed.run();
-    open.href = `/train?${query()}&lang=${lang}`;
+    open.href = openAddress("train", `${query()}&lang=${lang}`);
     if (!run) return parts.show("", false);
     status.show(run);
     timeline.show(run);

@@ -11,8 +11,9 @@ import { h } from "../lib/dom.js";
  * @param {HTMLElement} line
  * @param {Translate} t
  * @param {() => void} reload
+ * @param {string} consequence  what the page lacks without the model, in a sentence
  */
-export function bindLoading(line, t, reload) {
+export function bindLoading(line, t, reload, consequence) {
   line.textContent = t("The model is being loaded.");
   return {
     /** @param {Loading | null} loading  null: everything has come */
@@ -31,7 +32,6 @@ export function bindLoading(line, t, reload) {
     fail({ kind, detail }) {
       const why = kind === "no-simd" ? t("This browser cannot run the model: it lacks WebAssembly SIMD.") : t("The model could not be opened in this browser ({detail}).", { detail: detail || kind });
       const again = h("button", { type: "button", className: "button quiet", hidden: kind === "no-simd", onclick: reload }, t("Try again"));
-      const consequence = t("You see a run that was computed beforehand; other sentences need the model.");
       line.replaceChildren(`${why} ${consequence} `, again);
     },
   };

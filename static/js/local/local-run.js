@@ -38,6 +38,7 @@ import { sweepLines } from "./sweep-lines.js";
  * @property {Change[] | Change} [interventions]
  * @property {string[]} [select]
  * @property {"float32" | "uint8"} [dtype]
+ * @property {number} [pad_to]  refused: this page does not pad
  */
 /** @typedef {TraceRequest & {candidates?: number}} DecodeRequest */
 /**
@@ -70,7 +71,8 @@ export function createRun(model, tokenizer, passes) {
    * @param {string[]} names  of tensors
    */
   async function begun(request, names) {
-    const { interventions = [] } = request;
+    const { interventions = [], pad_to: length } = request;
+    if (length !== undefined) throw new Problem("unsupported", { field: "pad_to", detail: "pad_to needs a server" });
     const requested = Array.isArray(interventions) ? interventions : [interventions];
     checkChanges(requested, [...outputs.values()], ["source", "target"]);
     const direction = requests.direction(request);

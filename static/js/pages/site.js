@@ -45,7 +45,8 @@ const { lang = "en", catalog = "", model: folder = "", run = "" } = find("#works
 async function start() {
   const api = createApi(fetchFromSite((...request) => fetch(...request), run));
   const [messages, description] = await Promise.all([api.catalog(catalog), fetch(`${folder}model.json`).then((response) => response.json())]);
-  const loading = bindLoading(find("#runs-here"), translator(messages).t, () => window.location.reload());
+  const { t } = translator(messages);
+  const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("You see a run that was computed beforehand; other sentences need the model."));
   const greeting = document.documentElement.dataset.opening === undefined ? {} : { opening: true };
   const address = read(window, OPTIONS, IN_FRAGMENT);
   const requested = { ...address, options: { ...address.options, ...greeting } };

@@ -34,6 +34,7 @@ const WORDING = {
   "unknown-model": (t) => t("The model of this link is not served here."),
   "not-of-task": (t) => t("This text is not a valid input for the task."),
   "unknown-task": (t) => t("The zoo has no such task."),
+  "no-simd": (t) => t("This browser cannot run the model: it lacks WebAssembly SIMD."),
   unsupported: (t) => t("This model cannot do that. Choose another view, or another model."),
   "chat-template": (t) => t("The chat template of this model cannot be used for this text. Turn off “as a chat”."),
   "no-mask": (t) => t("Hide a word behind the mask first: the model is scored on the word that it fills in."),

@@ -55,8 +55,11 @@ export function createQrDialog({ t }) {
   return { show, fail };
 }
 
-/** @param {Pick<import("../figure/types.js").PageContext, "t" | "announce">} page */
-export function createShortLink({ t, announce }) {
+/**
+ * @param {Pick<import("../figure/types.js").PageContext, "t" | "announce">} page
+ * @param {{hasCode?: boolean}} [of]  false: no server makes a QR code
+ */
+export function createShortLink({ t, announce }, { hasCode = true } = {}) {
   const status = h("p", { role: "status" });
   const field = h("input", { type: "text", readOnly: true, "aria-label": t("Short link") });
   const copying = h("button", { type: "button", className: "button", onclick: () => void copy() }, t("Copy"));
@@ -64,7 +67,7 @@ export function createShortLink({ t, announce }) {
   const alternatives = h("span", { className: "together" });
   const closing = h("button", { type: "button", className: "button quiet", onclick: () => close() }, t("Close"));
   const qr = createQrDialog({ t });
-  const element = h("div", { className: "short-link", hidden: true }, status, h("div", { className: "together" }, field, copying, coding, alternatives, closing));
+  const element = h("div", { className: "short-link", hidden: true }, status, h("div", { className: "together" }, field, copying, ...(hasCode ? [coding] : []), alternatives, closing));
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();

@@ -60,7 +60,7 @@ export function createHistory(first) {
  * @property {HTMLElement} root  its container, emptied when it is destroyed
  * @property {import("../../core/figure/types.js").PageContext} page
  * @property {Lab} lab  the initial state
- * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  sends
+ * @property {((request: object, signal?: AbortSignal) => Promise<Answer>) | null} compute  sends
  *   POST /api/lab; null: no server, and read-only
  * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
  * @property {boolean | string[]} [choices]  whether controls are shown, or only which
@@ -113,7 +113,7 @@ export function createLabFigure({ root, page, lab, compute, known: knownResult =
     waiting = true;
     steps.busy(true);
     let lab = past.present();
-    const reply = await asker.ask((signal) => replies(compute, (lab = latest(lab)), signal), failed.show);
+    const reply = await asker.ask((signal) => labReplies(compute, (lab = latest(lab)), signal), failed.show);
     waiting = false;
     if (reply === null) return;
     const newer = keyOf(latest(lab)) !== keyOf(lab);
@@ -226,9 +226,9 @@ const keyOf = (lab) => JSON.stringify([labRequest(lab), lab.order]);
  * The reply, and the one for the original order if words are shuffled.
  * @param {NonNullable<Plan["compute"]>} compute
  * @param {Lab} lab
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  */
-async function replies(compute, lab, signal) {
+export async function labReplies(compute, lab, signal) {
   const labs = lab.order.length ? [lab, unshuffled(lab)] : [lab];
   const [answer, before = null] = await Promise.all(labs.map((state) => compute(labRequest(state), signal)));
   return { answer, before };

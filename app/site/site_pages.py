@@ -1,0 +1,121 @@
+"""The pages of a site in every language: the workspace and the lessons.
+
+index.html, zh.html                  the workspace
+lessons.html, lessons-zh.html        the table of contents of the lessons
+lesson-masks.html, …                 a lesson
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from app.assets.languages import SOURCE_LANGUAGE, languages, translations
+from app.assets.static_files import STATIC
+from app.assets.templates import environment, static_digest
+from app.figures.links import Link
+from app.lessons.blocks import Block, FigureBlock
+from app.lessons.library import Lesson, lessons, short_lesson
+from app.lessons.service import contents_variables, lesson_variables
+from app.site.lab_answers import FORMULA
+
+HOME, CONTENTS = "index", "lessons"
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+)
+VIEWS = re.findall(r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-site.js").read_text())
+WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
+REFUSED = {"pad_to"}  # parameters of a link that the page's own model does not have
+
+
+def page_name(page: str, lang: str) -> str:
+    """Return the file of a page in a language."""
+    if lang == SOURCE_LANGUAGE:
+        return f"{page}.html"
+    return f"{lang}.html" if page == HOME else f"{page}-{lang}.html"
+
+
+def lesson_page(lesson: Lesson, lang: str) -> str:
+    """Return the file of a lesson in a language."""
+    return page_name(f"lesson-{lesson.slug}", lang)
+
+
+def site_pages(info: Any) -> Iterator[tuple[str, str]]:
+    """Yield each page of a site with its file; `info` describes the model that runs in them."""
+    for lang in languages():
+        yield page_name(HOME, lang), _page("site.html", info, lang, HOME, {})
+        contents = {**contents_variables(lang), "lesson_url": partial(lesson_page, lang=lang)}
+        yield page_name(CONTENTS, lang), _page("learn.html", info, lang, CONTENTS, contents)
+        for lesson in (*lessons(), short_lesson()):
+            variables = {
+                **lesson_variables(lesson, lang),
+                "lesson_url": partial(lesson_page, lang=lang),
+                "lacks": partial(lacks, info.id),
+                "open_url": lambda link, lang=lang: _open_url(link, lang),
+                "is_fixed": is_fixed,
+                "room": None,
+                "trains": False,
+                "items": [],
+            }
+            name = f"lesson-{lesson.slug}"
+            yield page_name(name, lang), _page("lesson.html", info, lang, name, variables)
+
+
+def lacks(model: str, block: Block, link: Link) -> bool:
+    """Return whether a figure or an answer needs more than a page with this model computes."""
+    if "value" in block.fields:  # of the answer, which the question states
+        return False
+    if link.page == "lab":  # what is no formula was computed beforehand
+        return link.state.get(FORMULA) in WITH_SERVER
+    of_model = link.page == "workspace" and link.state.get("model", model) == model
+    if not of_model or REFUSED & link.state.keys():
+        return True
+    return isinstance(block, FigureBlock) and link.state.get("view") not in VIEWS
+
+
+def is_fixed(link: Link) -> bool:
+    """Return whether a figure's numbers were computed beforehand (`app.site.lab_answers`)."""
+    return link.page == "lab" and FORMULA not in link.state
+
+
+def _open_url(link: Link, lang: str) -> str:
+    """Return the address that opens a figure in the workspace; "": this site does not have it."""
+    return f"{page_name(HOME, lang)}#{link.query}&lang={lang}" if link.page == "workspace" else ""
+
+
+def _page(template: str, info: Any, lang: str, page: str, variables: dict[str, Any]) -> str:
+    other = next(name for name in languages() if name != lang)
+    gettext = translations(lang).gettext
+    return (
+        environment(lang, static_digest())
+        .get_template(template)
+        .render(
+            lang=lang,
+            policy=POLICY,
+            served=False,
+            model=info,
+            folder=f"{info.id}/",
+            home=page_name(HOME, lang),
+            translated=page_name(page, other),
+            parts=[
+                ("workspace", page_name(HOME, lang), gettext("Workspace")),
+                ("lessons", page_name(CONTENTS, lang), gettext("Lessons")),
+            ],
+            asset=lambda path: Path(path).name,
+            page_file=lambda name: name,
+            catalog_url=f"messages-{lang}.json",
+            plotly_url="",
+            learn=page_name(CONTENTS, lang),
+            **variables,
+        )
+    )

@@ -1,0 +1,57 @@
+/** Lessons of a page without a server (docs/site.md): their figures and answers are computed in the page. */
+
+import { explainTerms } from "../core/page/glossary.js";
+import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { local } from "../core/store/data-sources.js";
+import { createApi } from "../core/wire/api.js";
+import { completed } from "../core/wire/model.js";
+import { Problem } from "../core/wire/problem.js";
+import { bindFigures, linkedFigure } from "../learn/figures.js";
+import { bindSymbols } from "../learn/formula-symbols.js";
+import { answeredEarlier, bindQuestions, showProgress } from "../learn/questions.js";
+import { createLabAnswers } from "../learn/lab-answers.js";
+import { bindVeils } from "../learn/veils.js";
+import { find } from "../lib/dom.js";
+import { keptFiles } from "../local/kept-files.js";
+import { bindLoading } from "../local/loading.js";
+import { hasSimd } from "../local/site-model.js";
+import { createWorkerModel } from "../local/worker-model.js";
+
+/** @import { PageContext } from "../core/figure/types.js" */
+
+const { lang = "en", catalog = "", glossary = "", lesson = "", model: folder = "" } = find("#learn").dataset;
+
+async function start() {
+  const veils = lesson ? bindVeils(find("#lesson"), { answered: answeredEarlier(lesson), linked: linkedFigure(window) }) : null; // before anything is awaited
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, find("#theme"), page.restyle);
+  explainTerms(find("#learn"), () => api.glossary(glossary), lang);
+  await keptFiles();
+  if (!veils) return showProgress(page);
+  const lab = createLabAnswers(() => fetch("lab-answers.json").then((response) => response.json()));
+  const services = { page, api: { ...api, lab }, source: await openSource(page), lang, lesson, isServed: false };
+  bindFigures(services);
+  bindQuestions(services, veils);
+  bindSymbols(find("#lesson"));
+}
+
+/** The model of the page, which says how much of it has come. @param {PageContext} page */
+async function openSource({ t }) {
+  const description = completed(await fetch(`${folder}model.json`).then((response) => response.json()));
+  const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("Figures and answers of this lesson need the model."));
+  if (!hasSimd()) {
+    loading.fail(new Problem("no-simd"));
+    return local({ description, trace: withoutModel, async *lines() { await withoutModel(); } });
+  }
+  const model = createWorkerModel(new Worker("model-worker.js", { type: "module" }), folder, description, loading.show);
+  model.opened.then(loading.done, loading.fail);
+  return local(model);
+}
+
+/** @returns {Promise<never>} */
+const withoutModel = async () => {
+  throw new Problem("no-simd");
+};
+
+void start();

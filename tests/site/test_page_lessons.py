@@ -1,0 +1,97 @@
+"""Lessons of a site in Chromium: their figures and answers are the page's own model's."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+from app.lessons.library import lessons, short_lesson
+from app.site.site_pages import lacks
+from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from tests.site.opened_site import LOADED, Opened
+
+SENTENCE = "She bought a blue book yesterday."
+SHOWN = """(figure) => {
+  const { matrix } = [...figure.querySelectorAll("*")].find((element) => element.picture).picture;
+  return { rows: matrix.rows, values: [...matrix.values] };
+}"""
+
+
+def shown(figure: Locator) -> np.ndarray[Any, Any]:
+    """Return the numbers of a figure's heatmap."""
+    expect(figure.locator(".stand")).to_have_attribute("data-live", "yes", timeout=LOADED)
+    cells = figure.evaluate(SHOWN)
+    return np.array(cells["values"]).reshape(cells["rows"], -1)
+
+
+def test_a_figure_and_an_answer_are_the_page_s_model_s(
+    opened: Opened, served: EncoderDecoder
+) -> None:
+    page = opened.page
+    page.goto(f"{opened.address}lesson-what-a-head-does.html")
+    weights = np.asarray(served.trace(SENTENCE)["decoder.2.cross.weights"])[0]
+    question = page.locator("#question-1")
+    question.scroll_into_view_if_needed()
+    choices = question.locator(".choose")
+    expect(choices.first).to_be_visible(timeout=LOADED)
+    choices.nth(int(weights[3].argmax())).click()
+    question.get_by_role("button", name="Reveal", exact=True).click()
+    expect(question.locator('.choose[data-right="true"]')).to_have_attribute("aria-pressed", "true")
+    expect(question.locator(".verdict")).to_contain_text(f"{weights[3].max():.2f}")
+    expect(question.locator(".why")).to_be_visible()
+
+    figure = page.locator("#figure-2")
+    if figure.locator(".veil button").is_visible():
+        figure.locator(".veil button").click()
+    figure.scroll_into_view_if_needed()
+    link = figure.get_attribute("data-link") or ""
+    source, layer, head = (
+        re.search(rf"{name}=([^&]*)", link)[1]  # type: ignore[index]
+        for name in ("source", "layer", "head")
+    )
+    trace = served.trace(source.replace("+", " "))
+    expected = np.asarray(trace[f"decoder.{layer}.cross.weights"])[int(head)]
+    np.testing.assert_allclose(shown(figure), expected, atol=1e-4)
+    opened.assert_quiet()
+
+
+def test_a_figure_s_state_is_a_link_in_the_fragment(opened: Opened, served: EncoderDecoder) -> None:
+    page = opened.page
+    page.goto(f"{opened.address}lesson-query-key-value.html")
+    figure = page.locator("figure[data-link*='view=attention']")
+    figure.locator(".veil button").click()
+    figure.scroll_into_view_if_needed()
+    shown(figure)
+    figure.locator(".own-sentence input").fill("I see a cat.")
+    figure.locator(".own-sentence button").click()
+    trace = served.trace("I see a cat.")
+    expect(figure.locator(".caption")).to_contain_text("cat", timeout=LOADED)
+    figure.get_by_role("button", name="Link", exact=True).click()
+    link = figure.locator(".short-link input").input_value()
+    assert "#figure=" in link
+    assert figure.locator(".short-link").get_by_role("button", name="QR code").count() == 0
+    again = Opened(opened.context, opened.address)
+    again.page.goto(link)
+    expected = np.asarray(trace["decoder.2.cross.weights"])[0]
+    np.testing.assert_allclose(
+        shown(again.page.locator(f"#{figure.get_attribute('id')}")), expected, atol=1e-4
+    )
+    assert not [url for url in again.requested if "I+see" in url or "I%20see" in url]
+    again.assert_quiet()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_lesson_has_a_page_whose_links_lead_somewhere(site: Path, lang: str) -> None:
+    folder = site / "headlight"
+    names = {path.name for path in folder.iterdir()}
+    ending = "" if lang == "en" else f"-{lang}"
+    for lesson in (*lessons(), short_lesson()):
+        page = (folder / f"lesson-{lesson.slug}{ending}.html").read_text()
+        addresses = re.findall(r'(?:href|src)="([^"#?]+)', page)
+        assert {address for address in addresses if address not in names} == {"en-zh/"} - {"en-zh/"}
+        blocks = [part.block for part in lesson.document(lang).parts if part.kind != "text"]
+        lacking = [block for block in blocks if lacks("en-zh", block, block.link)]
+        assert page.count('class="not-served"') == len(lacking)
