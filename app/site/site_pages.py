@@ -34,6 +34,7 @@ POLICY = "; ".join(
     ]
 )
 VIEWS = re.findall(r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-site.js").read_text())
+LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]+))?[^"]*"')  # in the text of a lesson
 WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
 REFUSED = {"pad_to"}  # parameters of a link that the page's own model does not have
 
@@ -68,7 +69,8 @@ def site_pages(info: Any) -> Iterator[tuple[str, str]]:
                 "items": [],
             }
             name = f"lesson-{lesson.slug}"
-            yield page_name(name, lang), _page("lesson.html", info, lang, name, variables)
+            page = _page("lesson.html", info, lang, name, variables)
+            yield page_name(name, lang), LESSON_LINK.sub(partial(_relinked, lang), page)
 
 
 def lacks(model: str, block: Block, link: Link) -> bool:
@@ -81,6 +83,11 @@ def lacks(model: str, block: Block, link: Link) -> bool:
     if not of_model or REFUSED & link.state.keys():
         return True
     return isinstance(block, FigureBlock) and link.state.get("view") not in VIEWS
+
+
+def _relinked(lang: str, link: re.Match[str]) -> str:
+    page = f"lesson-{link[1]}" if link[1] else CONTENTS
+    return f'href="{page_name(page, lang)}"'
 
 
 def is_fixed(link: Link) -> bool:

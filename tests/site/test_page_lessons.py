@@ -44,18 +44,30 @@ def test_a_figure_and_an_answer_are_the_page_s_model_s(
     expect(question.locator(".verdict")).to_contain_text(f"{weights[3].max():.2f}")
     expect(question.locator(".why")).to_be_visible()
 
-    figure = page.locator("#figure-2")
-    if figure.locator(".veil button").is_visible():
-        figure.locator(".veil button").click()
+    figure = page.locator("#figure-2")  # the sentence above its translation
+    figure.locator(".veil button").click()
     figure.scroll_into_view_if_needed()
-    link = figure.get_attribute("data-link") or ""
-    source, layer, head = (
-        re.search(rf"{name}=([^&]*)", link)[1]  # type: ignore[index]
-        for name in ("source", "layer", "head")
-    )
-    trace = served.trace(source.replace("+", " "))
-    expected = np.asarray(trace[f"decoder.{layer}.cross.weights"])[int(head)]
-    np.testing.assert_allclose(shown(figure), expected, atol=1e-4)
+    expect(figure.locator(".stand")).to_have_attribute("data-live", "yes", timeout=LOADED)
+    expect(figure.locator("svg path").first).to_be_attached()
+    opened.assert_quiet()
+
+
+def test_attention_by_hand_has_the_numbers_that_were_computed_before(opened: Opened) -> None:
+    page = opened.page
+    page.goto(f"{opened.address}lesson-query-key-value.html")
+    question, figure = page.locator("#question-1"), page.locator("#figure-1")
+    question.scroll_into_view_if_needed()
+    fields = question.locator("input")
+    expect(fields).to_have_count(3, timeout=LOADED)
+    for field, value in zip(fields.all(), (0, 3 / 3**0.5, 0), strict=True):
+        field.fill(str(value))
+    question.get_by_role("button", name="Reveal", exact=True).click()
+    expect(question.locator('.fill[data-right="true"]')).to_have_count(3)
+    expect(figure).not_to_have_attribute("data-veiled", "")
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator(".stand")).to_have_attribute("data-live", "yes", timeout=LOADED)
+    expect(figure.locator("figcaption")).to_contain_text("computed beforehand")
+    assert figure.locator("input:not([readonly]):not([type=checkbox])").count() == 0
     opened.assert_quiet()
 
 
@@ -76,10 +88,10 @@ def test_a_figure_s_state_is_a_link_in_the_fragment(opened: Opened, served: Enco
     assert figure.locator(".short-link").get_by_role("button", name="QR code").count() == 0
     again = Opened(opened.context, opened.address)
     again.page.goto(link)
+    linked = again.page.locator(f"#{figure.get_attribute('id')}")
+    expect(linked.locator(".caption")).to_contain_text("cat", timeout=LOADED)
     expected = np.asarray(trace["decoder.2.cross.weights"])[0]
-    np.testing.assert_allclose(
-        shown(again.page.locator(f"#{figure.get_attribute('id')}")), expected, atol=1e-4
-    )
+    np.testing.assert_allclose(shown(linked), expected, atol=1e-4)
     assert not [url for url in again.requested if "I+see" in url or "I%20see" in url]
     again.assert_quiet()
 
