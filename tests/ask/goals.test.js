@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { emptyGoal, goalOf, goalSentences, verdictWords } from "../../static/js/ask/goals.js";
+import { emptyGoal, goalOf, goalWords, ruleSentences, verdictWords } from "../../static/js/ask/goals.js";
 import { emptyDraft, questionOf } from "../../static/js/ask/own-question-form.js";
 import { wordsOf } from "../../static/js/ask/own-questions.js";
 import { workLink } from "../../static/js/room/challenge.js";
@@ -41,16 +41,13 @@ test("a challenge needs words of its own only if nothing else says what to do", 
 });
 
 test("a goal is said with its head, its rules, and what can be chosen", () => {
-  assert.deepEqual(goalSentences(t, asked({ key: "it", query: "cat", uses: ["cat"], one_word: true })), [
-    "Encoder · Layer 2, head 3: the row of “cat” gives “it” at least 0.50 of its weight.",
-    "The sentence has “cat”.",
-    "Change one word only of: The cat sleeps.",
-    "You choose: the sentence.",
-  ]);
-  const [goal, rule] = goalSentences(t, asked({ kind: "strongest", key: "it", free: ["head", "change"] }));
-  assert.equal(goal, "A head of your choice: the largest weight of all goes to “it”.");
-  assert.equal(rule, "You choose: the head, changes of the model.");
-  assert.deepEqual(goalSentences(t, asked({ kind: "any" })), ["You choose: the sentence."]);
+  const typed = asked({ key: "it", query: "cat", uses: ["cat"], one_word: true });
+  assert.equal(goalWords(t, typed), "Encoder · Layer 2, head 3: the row of “cat” gives “it” at least 0.50 of its weight.");
+  assert.deepEqual(ruleSentences(t, typed), ["The sentence has “cat”.", "Change one word only of: The cat sleeps."]);
+  const ofAnyHead = asked({ kind: "strongest", key: "it", free: ["head", "change"] });
+  assert.equal(goalWords(t, ofAnyHead), "A head of your choice: the largest weight of all goes to “it”.");
+  assert.deepEqual(ruleSentences(t, ofAnyHead), ["You choose: the head, changes of the model."]);
+  assert.equal(goalWords(t, asked({ kind: "any" })), "");
 });
 
 test("a verdict says why", () => {

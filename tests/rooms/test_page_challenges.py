@@ -28,10 +28,10 @@ def test_sentences_are_checked_and_shown_with_how_many_do_it(
         teacher.select_option(f"{FORM} select", "weight")
         teacher.click(f"{FORM} > .strong")
         expect(teacher.locator(f"{FORM} .wrong")).to_have_text("Write the word that it is about.")
-        teacher.fill(f"{FORM} [placeholder='Word that is looked at']", "cat")
-        teacher.fill(f"{FORM} [placeholder='At least (0 to 1)']", "0,01")
+        teacher.get_by_label("Word that is looked at").fill("cat")
+        teacher.get_by_label("At least (0 to 1)").fill("0,01")
         teacher.click(f"{FORM} > .strong")
-        expect(phone.locator(".goal")).to_contain_text("gives “cat” at least 0.01")
+        expect(phone.locator(".asks")).to_contain_text("gives “cat” at least 0.01")
         for student, sentence in zip((phone, laptop), SENTENCES, strict=True):
             student.fill(".challenge textarea", sentence)
             student.click(".room-actions .strong")
@@ -49,7 +49,7 @@ def test_sentences_are_checked_and_shown_with_how_many_do_it(
         work = teacher.locator(".works li", has_text=SENTENCES[0])
         work.get_by_role("button", name="Hide from the gallery").click()
         teacher.click(".room-actions >> text=Reveal")
-        expect(phone.locator(".class-answers")).to_contain_text("2 answered · 2 do it")
+        expect(phone.locator(".class-answers")).to_contain_text("Works 2 · 2 do it")
         expect(phone.locator(".works .sentence")).to_have_text(["The cat sleeps well."])
         expect(laptop.locator(".works")).to_contain_text("Yours")
 

@@ -85,12 +85,15 @@ function headOf(t, question, goal) {
   return block ? `${blockName(block, t)} · ${place}` : place;
 }
 
+/** The goal in a sentence; "": nothing is checked. @param {Translate} t @param {Question} question */
+export const goalWords = (t, question) => (question.goal ? goalItself(t, question, question.goal) : "");
+
 /**
- * What is to be reached and what may be chosen, in sentences; the first says the goal itself.
+ * What a work must keep to, and what may be chosen, in sentences.
  * @param {Translate} t @param {Question} question
  * @returns {string[]}
  */
-export function goalSentences(t, question) {
+export function ruleSentences(t, question) {
   const { goal } = question;
   if (!goal) return [];
   const names = freeNames(t);
@@ -98,9 +101,9 @@ export function goalSentences(t, question) {
   const rules = [
     uses.length > 0 && t("The sentence has {words}.", { words: inQuotes(uses) }),
     goal.one_word && t("Change one word only of: {sentence}", { sentence: stateOf(question).source }),
-    t("You choose: {what}.", { what: freeIn(goal).map((name) => names[name]).join(", ") }),
+    !isTyped(question) && t("You choose: {what}.", { what: freeIn(goal).map((name) => names[name]).join(", ") }),
   ];
-  return [goalItself(t, question, goal), ...rules].flatMap((sentence) => (sentence ? [sentence] : []));
+  return rules.flatMap((sentence) => (sentence ? [sentence] : []));
 }
 
 /** @param {Translate} t @param {Question} question @param {Goal} goal */
@@ -141,7 +144,7 @@ export function goalFields(t, draft, place, change) {
   const { kind, free } = draft;
   const kinds = /** @type {[Goal["kind"], string][]} */ ([["weight", t("A word gets much of a head’s weight")], ["strongest", t("The largest weight goes to a word")], ["contains", t("The model writes certain words")], ["lacks", t("The model does not write certain words")], ["any", t("Nothing is checked")]]);
   const field = (/** @type {"key" | "query" | "least" | "words" | "uses"} */ name, /** @type {string} */ label, maxLength = MAX_WORD) =>
-    el("input", { key: name, type: "text", autocomplete: "off", "aria-label": label, placeholder: label, value: draft[name], maxLength, oninput: (/** @type {any} */ { target }) => change({ [name]: target.value }) });
+    el("label", { key: name, className: "named" }, el("span", {}, label), el("input", { type: "text", autocomplete: "off", value: draft[name], maxLength, oninput: (/** @type {any} */ { target }) => change({ [name]: target.value }) }));
   const check = (/** @type {string} */ key, /** @type {string} */ label, /** @type {boolean} */ checked, /** @type {(checked: boolean) => void} */ take) =>
     el("label", { key, className: "check" }, el("input", { type: "checkbox", checked, onchange: (/** @type {any} */ { target }) => take(target.checked) }), el("span", {}, label));
   const names = freeNames(t);
@@ -149,7 +152,7 @@ export function goalFields(t, draft, place, change) {
   return [
     el("label", { key: "goal", className: "goal-kind" }, el("span", {}, t("What is to happen")), el("select", { value: kind, onchange: (/** @type {any} */ { target }) => change({ kind: target.value }) }, kinds.map(([id, name]) => el("option", { key: id, value: id, selected: id === kind }, name)))),
     isAboutWeights(kind) && el("p", { key: "weights", className: "together" }, field("key", t("Word that is looked at")), field("query", t("In the row of (any if empty)")), kind === "weight" && field("least", t("At least (0 to 1)"))),
-    isAboutWeights(kind) && !free.includes("head") && el("p", { key: "place", className: "hint" }, t("The head is the one on your screen: {place}.", { place })),
+    isAboutWeights(kind) && !free.includes("head") && el("p", { key: "place", className: "hint" }, t("The head is the one that is shown: {place}.", { place })),
     (kind === "contains" || kind === "lacks") && el("p", { key: "words-of", className: "together" }, field("words", t("Words, separated by commas"), MAX_LISTED)),
     el("p", { key: "free", className: "together" }, el("span", {}, t("Students choose")), order.map((name) => check(name, names[name], free.includes(name), (checked) => change({ free: order.filter((id) => (id === name ? checked : free.includes(id))) })))),
     free.includes("sentence") && el("p", { key: "rules", className: "together" }, field("uses", t("The sentence must have (optional)"), MAX_LISTED), check("oneWord", t("Only one word of yours may be different"), draft.oneWord, (oneWord) => change({ oneWord }))),

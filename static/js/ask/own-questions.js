@@ -4,7 +4,7 @@
  * other one; which options are right is told only when it is revealed.
  */
 
-import { goalSentences } from "./goals.js";
+import { goalWords } from "./goals.js";
 
 /** @import { Kind, Question } from "./question.js" */
 
@@ -48,7 +48,7 @@ export const OWN_KINDS = {
     ...written,
     name: (t) => t("A sentence or a head that does something"),
     entry: () => "work",
-    words: async ({ question, t }) => [wordsOf(question) || goalSentences(t, question)[0]],
+    words: async ({ question, t }) => [wordsOf(question) || goalWords(t, question)],
     choices: async () => [],
   },
   open: { ...written, name: (t) => t("An answer in words"), entry: () => "text" },

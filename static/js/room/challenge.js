@@ -4,7 +4,8 @@
  * shows some in a gallery, and lets the class vote on them.
  */
 
-import { doesWords, goalSentences, isTyped, verdictWords } from "../ask/goals.js";
+import { doesWords, goalWords, isTyped, ruleSentences, verdictWords } from "../ask/goals.js";
+import { wordsOf } from "../ask/own-questions.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { DEFAULTS, mergeStates, parse } from "../core/store/link.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -40,8 +41,11 @@ function withSentence({ link }, sentence) {
 /** @param {QuestionReply["ask"]} about */
 const originalOf = ({ link }) => mergeStates(DEFAULTS, parse(link)).source;
 
-/** What is asked, below its heading. @param {Translate} t @param {QuestionReply["ask"]} about */
-const goalList = (t, about) => el("ul", { key: "goal", className: "goal" }, goalSentences(t, about).map((sentence, i) => el("li", { key: i }, sentence)));
+/** What is asked, below its heading, which says the goal if the teacher has not written another. @param {Translate} t @param {QuestionReply["ask"]} about */
+function goalList(t, about) {
+  const sentences = [wordsOf(about) && goalWords(t, about), ...ruleSentences(t, about)].filter(Boolean);
+  return el("ul", { key: "goal", className: "goal", hidden: !sentences.length }, sentences.map((sentence, i) => el("li", { key: i }, sentence)));
+}
 
 /** @param {string} words @param {() => unknown} onclick @param {object} [attributes] */
 const button = (words, onclick, attributes = {}) => el("button", { type: "button", className: "button quiet", key: words, onclick, ...attributes }, words);

@@ -3,6 +3,7 @@
  * away; the answers of others are shown only when it is revealed.
  */
 
+import { goalWords } from "../ask/goals.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
 import { plainNumbers } from "../ask/answer-entry.js";
@@ -125,7 +126,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     ownWording = (about.scene && presented.wording?.(about.scene)) || null;
     render(words, ownWording ? ownWording.words : wordsOf(about));
     if (entry === "text") return openText(question, entered);
-    if (!words.textContent) render(words, entry === "work" ? t("A challenge") : t("Question")); // until it is worded, since the heading has the focus
+    if (!words.textContent) render(words, entry === "work" ? goalWords(t, about) || t("A challenge") : t("Question")); // until it is worded, since the heading has the focus
     if (entry === "work") return;
     const inquiry = ask(page, sources, about);
     prediction = createPrediction({

@@ -55,7 +55,7 @@ export function voteSummary(t, { first, second }, entry = "choice") {
   const isWork = entry === "work";
   const agree = (/** @type {number} */ right) => (isWork ? t("{count} do it", { count: right }) : entry === "shares" ? t("{right} with the model’s largest weight", { right }) : t("{right} right", { right }));
   const line = (/** @type {string} */ name, /** @type {Results} */ { count, right, distance, others: rarer = 0 }) => {
-    const parts = [t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), rarer > 0 && t("{count} gave rarer answers", { count: rarer })];
+    const parts = [isWork ? String(count) : t("{count} answered", { count }), right !== null && agree(right), distance !== null && t("mean distance from the model’s row {distance}", { distance: two(distance) }), rarer > 0 && t("{count} gave rarer answers", { count: rarer })];
     return count > 0 && el("p", {}, el("b", {}, name), " ", parts.filter(Boolean).join(" · "));
   };
   return [line(isWork ? t("Works") : t("First vote"), first), line(isWork ? t("Votes") : t("Second vote"), second), !first.count && !second.count && el("p", {}, t("Nobody has answered."))];
