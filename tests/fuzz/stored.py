@@ -37,9 +37,13 @@ def _study(sent: Any) -> Any:
 
 
 def _question(sent: Any) -> Any:
-    hidden = ("value",)  # until it is revealed
+    hidden = ("value", "right")  # until it is revealed
     ask = {name: value for name, value in sent.get("ask", {}).items() if name not in hidden}
-    return {"question": {**sent, "ask": ask}}
+    if ask.get("options"):  # without what they stand for
+        ask["options"] = [{"text": option["text"]} for option in ask["options"]]
+    private = ("wording", "gallery")  # which are in no state
+    public = {name: value for name, value in sent.items() if name not in private}
+    return {"question": {**public, "ask": ask}}
 
 
 STORED: Mapping[str, tuple[str, Part]] = {
