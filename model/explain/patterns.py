@@ -9,8 +9,9 @@ Shapes: … any leading axes, the last of them usually heads; N queries, M keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -37,6 +38,22 @@ RULES = (
 )
 MIXED, NONE = "mixed", "none"
 PATTERNS = (*(pattern for pattern, *_ in RULES), MIXED, NONE)
+
+
+class Comparison(Protocol):
+    """What the measures need of the tokens of the rows (N) and columns (M) of an attention."""
+
+    @property
+    def special(self) -> tuple[Tensor, Tensor]:
+        """Masks of the queries (N) and keys (M), true for special tokens."""
+
+    @property
+    def same(self) -> Tensor:
+        """A mask (N, M), true where a key is the query's word elsewhere."""
+
+    @property
+    def cross(self) -> bool:
+        """Whether queries and keys are of two texts."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,7 @@ class Tally:
         return {name: total / self.counts[name] for name, total in self.sums.items()}
 
 
-def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
+def tally(weights: Tensor, axes: Comparison, mask: Tensor | None = None) -> Tally:
     """Sum the measures of every head over the rows that can choose between keys.
 
     `weights` (…, N, M) sum to 1 over M; `mask` (N, M) is true where a query may attend. A row
@@ -109,12 +126,12 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
         """Add the weight on the keys `weight` (N, M), over the rows that may attend to one."""
         over(name, (weights * weight).sum(-1), free & (weight & may).any(-1))
 
-    entropy = torch.special.entr(weights).sum(-1)
+    entropy = -torch.where(weights > 0, weights * weights.log(), 0).sum(-1)
     over("entropy", entropy)
-    over("spread", entropy / may.sum(-1).clamp(min=LEAST).log())
+    over("spread", entropy / may.sum(-1).clamp(min=LEAST).float().log())
     over("first", weights[..., 0])
     over("last", weights[..., -1])
-    over("special", weights[..., axes.special[1]].sum(-1))
+    over("special", weights.where(axes.special[1], 0).sum(-1))
     near("same", axes.same)
     if axes.cross:
         sums["alignment"] = _alignment(weights, axes)
@@ -128,17 +145,23 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
 
 def patterns(tally: Tally) -> list[str]:
     """Return the pattern of each head (H): the first of `RULES` that holds."""
-    means = tally.means
-    return [
-        _pattern(
-            lambda name, head=head: (
-                float(means[name][head])  # type: ignore[misc]
-                if name in means and tally.counts[name][head] >= LEAST
-                else None
-            )
-        )
-        for head in range(len(tally.sums["entropy"]))
+    return [PATTERNS[number] for number in pattern_numbers(tally).tolist()]
+
+
+def pattern_numbers(tally: Tally) -> Tensor:
+    """Return the place in `PATTERNS` of each head's pattern (H)."""
+    means, counts = tally.means, tally.counts
+    heads = means["entropy"]
+    holds = [
+        (counts[name] >= LEAST) & (means[name] >= least)
+        if name in means
+        else torch.zeros_like(heads, dtype=torch.bool)
+        for _, name, least in RULES
     ]
+    none = torch.full_like(heads, PATTERNS.index(NONE), dtype=torch.int64)
+    otherwise = torch.ones_like(heads, dtype=torch.bool)
+    first = torch.stack([*holds, otherwise]).to(torch.int64).argmax(0)
+    return torch.where(counts["entropy"] >= LEAST, first, none)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,17 +210,7 @@ def _pads(token: Token) -> bool:
     return token.special and token.text == PAD
 
 
-def _pattern(measure: Callable[[str], float | None]) -> str:
-    if measure("entropy") is None:
-        return NONE
-    for pattern, name, least in RULES:
-        value = measure(name)
-        if value is not None and value >= least:
-            return pattern
-    return MIXED
-
-
-def _alignment(weights: Tensor, axes: Axes) -> tuple[Tensor, Tensor]:
+def _alignment(weights: Tensor, axes: Comparison) -> tuple[Tensor, Tensor]:
     """Measure how close the attention is to a one-to-one alignment: 1 for a permutation.
 
     Each written word is paired with its key of largest weight. Special keys are left out; of
@@ -205,17 +218,13 @@ def _alignment(weights: Tensor, axes: Axes) -> tuple[Tensor, Tensor]:
     and the possible number of pairs.
     """
     rows, columns = (~special for special in axes.special)
-    words = weights[..., rows, :]
-    pointed = torch.zeros_like(words)
-    if words.shape[-2]:
-        hardest, key = words.max(dim=-1, keepdim=True)
-        pointed.scatter_(-1, key, hardest)
-        best = pointed.amax(dim=-2)  # (…, M)
-    else:
-        best = weights.new_zeros((*weights.shape[:-2], weights.shape[-1]))
-    pairs = min(int(rows.sum()), int(columns.sum()))
+    words = weights.where(rows[:, None], 0)
+    hardest, key = words.max(dim=-1, keepdim=True)
+    pointed = torch.zeros_like(words).scatter(-1, key, hardest)
+    best = pointed.amax(dim=-2)  # (…, M)
+    pairs = torch.minimum(rows.sum(), columns.sum())
     looks = (weights.sum((-1, -2)) > 0).long()
-    return best[..., columns].sum(-1), looks * pairs
+    return best.where(columns, 0).sum(-1), looks * pairs
 
 
 def _word(token: Token) -> str:

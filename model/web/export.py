@@ -2,6 +2,8 @@
 
 encoder.onnx         the graphs of `model.web.graphs`
 decoder.onnx
+self-patterns.onnx   what the heads of an attention do, by `model.web.pattern_graphs`
+cross-patterns.onnx
 weights.safetensors  the bundle's own files
 tokenizer.json
 config.json
@@ -29,6 +31,7 @@ from model.transformer.config import ModelConfig
 from model.web.graph_tap import ChangeInput
 from model.web.graphs import Graph, TextInput, graphs_of
 from model.web.onnx_file import onnx_of
+from model.web.pattern_graphs import write_patterns
 
 GRAPHS = "graphs.json"
 LONG_ESCAPE = re.compile(r"\\U0*([0-9a-f]+)")  # of Python; JavaScript has braces
@@ -59,6 +62,8 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
         onnx.save(onnx_of(graph, into / WEIGHTS), file)
         onnx.checker.check_model(str(file))
         yield file
+    pattern_files, patterns = write_patterns(into)
+    yield from pattern_files
     described = {
         "format": FORMAT,
         "id": bundle_folder.name,
@@ -70,6 +75,7 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
         "text": _text_rules(bundle.detector),
         "directions": bundle.directions,
         "graphs": {graph.name: _described(graph) for graph in graphs},
+        "patterns": patterns,
     }
     (into / GRAPHS).write_text(json.dumps(described, separators=(",", ":")) + "\n")
     yield into / GRAPHS

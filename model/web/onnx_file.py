@@ -51,7 +51,7 @@ def onnx_of(graph: Graph, weights: Path) -> onnx.ModelProto:
         )
     assert program is not None, "only absent if it is written at once"
     exported: onnx.ModelProto = program.model_proto
-    _forget_origins(exported)
+    forget_origins(exported)
     _declare_shapes(exported.graph, graph)
     _read_from(exported.graph, [*_stored(weights)])
     return exported
@@ -65,7 +65,7 @@ def _any_length(given: TextInput | ChangeInput) -> dict[int, object]:
     }
 
 
-def _forget_origins(exported: onnx.ModelProto) -> None:
+def forget_origins(exported: onnx.ModelProto) -> None:
     """Remove the traces of Python calls, which are most of the file."""
     for part in (exported, exported.graph, *exported.graph.node, *exported.graph.input):
         del part.metadata_props[:]

@@ -1,6 +1,7 @@
 /** Opens an exported model (docs/site.md): its files are fetched, its graphs opened once. */
 
 import { createPasses } from "./graph-passes.js";
+import { createSummaries } from "./head-summaries.js";
 import { createRun } from "./local-run.js";
 import { createTokenizer } from "./tokenizer.js";
 
@@ -31,7 +32,8 @@ export async function openLocalModel(folder, read, onLoading, { ort, tokenizers 
   const numbers = Object.entries(/** @type {Record<string, number[]>} */ (means)).map(([name, values]) => [name, Float32Array.from(values)]);
   const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) });
   const typed = createTokenizer(new tokenizers.Tokenizer(tokenizer, {}), tokenizer.model.vocab, text);
-  return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes);
+  const summarised = createSummaries(ort, description.patterns, async (name) => ort.InferenceSession.create(await files(`${name}.onnx`), { executionProviders: ["wasm"] }));
+  return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes, summarised);
 }
 
 /** @param {Uint8Array} bytes */

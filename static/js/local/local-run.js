@@ -37,6 +37,7 @@ import { sweepLines } from "./sweep-lines.js";
  * @property {Partial<DecodePlan>} [decode]
  * @property {Change[] | Change} [interventions]
  * @property {string[]} [select]
+ * @property {string[]} [summarise]  attentions, such as "encoder.0.self"
  * @property {"float32" | "uint8"} [dtype]
  * @property {number} [pad_to]  refused: this page does not pad
  */
@@ -57,8 +58,9 @@ const REMEMBERED = 8;
  * @param {LocalModel} model
  * @param {Tokenizer} tokenizer
  * @param {Passes} passes
+ * @param {ReturnType<typeof import("./head-summaries.js").createSummaries>} summarised
  */
-export function createRun(model, tokenizer, passes) {
+export function createRun(model, tokenizer, passes, summarised) {
   const requests = createRequestReader(model, tokenizer);
   const { bos, eos, never } = requests;
   const outputs = new Map([...model.read, ...model.written].map((output) => [output.name, output]));
@@ -116,15 +118,18 @@ export function createRun(model, tokenizer, passes) {
    * @returns {Promise<Trace>}
    */
   async function trace(request, signal) {
-    const { select = [], dtype } = request;
-    const { key, direction, source, target, output, tensors: values } = await scoredRun(request, namesOf(select, outputs), signal);
+    const { select = [], summarise = [], dtype } = request;
+    const recorded = [...select, ...summarise.flatMap((place) => [`${place}.weights`, `${place}.mask`])];
+    const { key, direction, source, target, output, tensors: values } = await scoredRun(request, namesOf(recorded, outputs), signal);
     /** @type {Record<string, Tensor>} */
     const tensors = {};
     for (const address of select) {
       const name = address.replace(COARSE, "");
       if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
     }
-    return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, pieces: piecesOf(tensors, tokenizer) };
+    const texts = /** @type {Record<string, TokenReply[]>} */ ({ source, target });
+    const summaries = await summarised(summarise, { values, outputs, texts, written: output.tokens });
+    return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, summaries, pieces: piecesOf(tensors, tokenizer) };
   }
 
   /** @type {import("./change-values.js").ReadTensor} */
