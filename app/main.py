@@ -52,6 +52,7 @@ from app.http.services import Opened, Services
 from app.lab import routes as lab
 from app.lab.schemas import MAX_BYTES
 from app.lessons import routes as lessons
+from app.local_models.exported_models import open_exported_models
 from app.long_texts import routes as long_texts
 from app.models import routes as models
 from app.pages import health, qr, static_routes
@@ -92,6 +93,7 @@ STORED = (STORED_SHARES, STORED_COLLECTIONS, STORED_ASSIGNMENTS)
 # In this order; a later one may take the services of earlier ones.
 OPENERS: tuple[Callable[[Services], AbstractAsyncContextManager[None]], ...] = (
     open_corpora,
+    open_exported_models,
     open_shares,
     open_collections,
     open_assignments,

@@ -157,6 +157,14 @@ PAGES = {
         [*NARROW, "pages/site", "access"],
         instead=WITHOUT_HOST,
     ),
+    "living-handout": Page(
+        [
+            *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
+            *("core/glossary", "workspace/place-bar"),
+        ],
+        [*NARROW, "pages/site", "access"],
+        instead=WITHOUT_HOST,
+    ),
     "lab": Page(
         [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "core/export"],
         ["lab/page", "core/projector", "access"],

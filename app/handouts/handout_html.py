@@ -49,7 +49,8 @@ TEXT = r'"(?:[^"\\\n]|\\.)*"'  # of JavaScript
 MESSAGE = re.compile(rf"(?<![\w$])t\(\s*({TEXT}(?:\s*\+\s*{TEXT})*)")
 JOINED = re.compile(r'"\s*\+\s*"')  # a text over several lines
 LOADER = "handout-loader"
-UNSTYLED = ".handout { visibility: hidden } noscript { visibility: visible }"
+WASM = " 'wasm-unsafe-eval'"
+UNSTYLED = ".handout, .living { visibility: hidden } noscript { visibility: visible }"
 SELECT = [f"*.{part}" for part in PARTS]
 # Of an item of a collection, where its texts do not say otherwise.
 UNSAID = {
@@ -77,9 +78,9 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
     """
     content, packed = _with_rounded_weights(content)
     first, later = _rounded("trace", content, packed)
-    return _page(
+    return handout_page(
         "handout",
-        _language(content.about),
+        language(content.about),
         bundle="widget" if nonce else _bundle(content),
         theme=theme,
         nonce=nonce,
@@ -88,7 +89,7 @@ def handout(content: HandoutContent, home: str, theme: str | None = None, nonce:
         source=in_short(sentence(content.about["state"])),
         notices=content.about.get("notices", ()),
         rounding=_digits(packed.error) if packed else "",
-        trace=_trace("trace", content, MANY) + first,
+        trace=share_blocks("trace", content, MANY) + first,
         later=later,
     )
 
@@ -108,9 +109,9 @@ def lab_handout(
     reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
 ) -> bytes:
     """Return the file for the lab, as `handout` does; `reply` has the lab's steps."""
-    return _page(
+    return handout_page(
         "lab-handout",
-        _language(about),
+        language(about),
         theme=theme,
         home=home.rstrip("/"),
         link=about["state"]["link"],
@@ -136,7 +137,7 @@ def collection_handout(
         if figure is not None and "lab" in figure.about["state"]:
             kind, script = "lab", _steps(f"item-{n}-data", figure.trace, figure.about)
         elif figure is not None:
-            kind, script = "workspace", _trace(f"item-{n}-data", figure, 0)
+            kind, script = "workspace", share_blocks(f"item-{n}-data", figure, 0)
         entries.append({**UNSAID, **texts, "n": n, "page": kind, "held": script})
     drawn = [
         (entry, figure)
@@ -147,7 +148,7 @@ def collection_handout(
     def page(rounded: bool) -> bytes:
         blocks = _once([entry["held"] for entry in entries])
         rendered = [{**entry, "held": part} for entry, part in zip(entries, blocks, strict=True)]
-        return _page(
+        return handout_page(
             "collection-handout",
             lang,
             theme=theme,
@@ -160,11 +161,11 @@ def collection_handout(
     file = page(rounded=False)
     if len(file) > COLLECTION_BYTES:
         for entry, figure in drawn:
-            entry["held"] = _trace(f"item-{entry['n']}-data", _in_few_digits(figure), 0)
+            entry["held"] = share_blocks(f"item-{entry['n']}-data", _in_few_digits(figure), 0)
         return page(rounded=True)
     room = COLLECTION_BYTES - len(file)
     for entry, figure in drawn:
-        whole = _trace(f"item-{entry['n']}-data", figure, MANY)
+        whole = share_blocks(f"item-{entry['n']}-data", figure, MANY)
         if len(whole) - len(entry["held"]) <= room:
             room -= len(whole) - len(entry["held"])
             entry["held"] = whole
@@ -204,7 +205,7 @@ def _few(array: NDArray[Any]) -> NDArray[Any]:
     return ((bits + (1 << dropped - 1)) >> dropped << dropped).astype(np.uint32).view(np.float32)
 
 
-def _trace(identity: str, content: HandoutContent, max_numbers: int) -> Markup:
+def share_blocks(identity: str, content: HandoutContent, max_numbers: int = MANY) -> Markup:
     """Return a share with its numbers; if there are more than `max_numbers`, only attention.
 
     Of a long text, which is drawn from pictures, everything is kept. Its replies are blocks of
@@ -307,19 +308,23 @@ def _steps(identity: str, reply: Reply, about: Mapping[str, Any]) -> Markup:
     return block(identity, orjson.dumps({**about, "trace": orjson.loads(reply.json())}))
 
 
-def _page(name: str, lang: str, bundle: str | None = None, **variables: Any) -> bytes:
+def handout_page(
+    name: str, lang: str, bundle: str | None = None, runs: bool = False, **variables: Any
+) -> bytes:
+    """Return a page in one file; with `runs`, it may run WebAssembly in a worker of its own."""
     page = environment(lang, static_digest()).get_template(f"{name}.html")
-    frame = _frame(bundle or name, lang, static_digest())
+    frame = _frame(bundle or name, lang, static_digest(), runs)
     return page.render(**frame, lang=lang, **variables).encode(CHARSET)
 
 
-def _language(about: Mapping[str, Any]) -> str:
+def language(about: Mapping[str, Any]) -> str:
+    """Return the language of a handout: that of its state."""
     lang = about["state"].get("lang")
     return lang if lang in languages() else SOURCE_LANGUAGE
 
 
 @cache
-def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
+def _frame(name: str, lang: str, digest: str, runs: bool) -> dict[str, Any]:
     """Return the part that is equal in all handouts of a page and language.
 
     `digest` is that of the static files.
@@ -331,7 +336,8 @@ def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
     before = style(UNSTYLED)
     policy = [
         "default-src 'none'",
-        f"script-src {loader.source} {element.source}",
+        f"script-src {loader.source} {element.source}{WASM if runs else ''}",
+        *(["worker-src blob:"] if runs else []),
         f"style-src {before.source} {sheet.source}",
         "img-src data: blob:",
         "base-uri 'none'",

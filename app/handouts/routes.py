@@ -20,6 +20,13 @@ router = APIRouter(tags=["shares"])
 Theme = Annotated[
     Literal["light", "dark"] | None, Query(description="Absent: the reader's system theme.")
 ]
+Runs = Annotated[
+    bool,
+    Query(
+        description="With the model in the file, where it runs: some 21 MB, and a minute the first "
+        "time. Only for models that can be exported (docs/exports.md)."
+    ),
+]
 HTML: dict[int | str, dict[str, Any]] = {
     200: {"description": "One HTML file.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
@@ -32,7 +39,7 @@ HTML: dict[int | str, dict[str, Any]] = {
     responses=HTML | run_problems(),
 )
 async def make_handout(
-    request: Request, services: Opened, body: ShareRequest, theme: Theme = None
+    request: Request, services: Opened, body: ShareRequest, theme: Theme = None, runs: Runs = False
 ) -> Response:
     """Return the page with every head's attention in one file that opens without a network.
 
@@ -40,8 +47,8 @@ async def make_handout(
     views draw, and of a long text the windows in `tiles`; `select` is ignored.
     """
     home = base_url(request, services)
-    file = await while_present(request, handouts.create(services, body, home, theme))
-    return download(file, handouts.name(body.state.model_dump()))
+    file = await while_present(request, handouts.create(services, body, home, theme, runs))
+    return download(file, handouts.name(body.state.model_dump(), runs))
 
 
 @router.get("/s/{id}/handout.html", include_in_schema=False)
@@ -50,12 +57,13 @@ async def share_handout(
     services: Opened,
     share_id: Annotated[str, Path(alias="id")],
     theme: Theme = None,
+    runs: Runs = False,
 ) -> Response:
     """Return the handout of a share, made of its frozen data."""
     share = await sharing.find(services, share_id)
     home, lang = base_url(request, services), negotiate(request, languages())
-    file = await handouts.of_share(services, share, home, lang, theme)
-    return download(file, handouts.name(share.state))
+    making = handouts.of_share(services, share, home, lang, theme, runs)
+    return download(await while_present(request, making), handouts.name(share.state, runs))
 
 
 def download(file: bytes, name: str) -> Response:

@@ -10,12 +10,14 @@ from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import SELECT, handout, lab_handout
+from app.handouts.living import living_handout
 from app.http.background import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_errors import within
 from app.http.services import Services
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
+from app.local_models.exported_models import ExportedModels
 from app.long_texts.schemas import Window
 from app.long_texts.service import is_long, run_long
 from app.settings import Settings
@@ -32,12 +34,28 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 UNDRAWN = {"learning", "sweep"}  # requests whose replies no view of a handout draws
 
 
-async def create(services: Services, body: ShareRequest, home: str, theme: str | None) -> bytes:
-    """Run a state and the requests besides, and return the handout. Raises as `run_state`."""
+async def create(
+    services: Services, body: ShareRequest, home: str, theme: str | None, runs: bool = False
+) -> bytes:
+    """Run a state and the requests besides, and return the handout. Raises as `run_state`.
+
+    With `runs` the model is in it; raises what `ExportedModels.export` raises.
+    """
     content = await run_state(services, body.state, body.asks, body.tiles)
     if isinstance(body.state, LabShareState):
         return await off_loop(lab_handout, content.trace, content.about, home, theme)
+    if runs:
+        return await _living(services, content, home, theme)
     return await off_loop(handout, content, home, theme)
+
+
+async def _living(
+    services: Services, content: HandoutContent, home: str, theme: str | None
+) -> bytes:
+    """Return the handout with the model in it, which is exported first if it is not yet."""
+    model = content.about["model"]
+    folder = await services[ExportedModels].export(model["digest"])
+    return await off_loop(living_handout, content, model, folder, home, theme, size=LARGE)
 
 
 async def run_state(
@@ -83,12 +101,19 @@ async def run_state(
 
 
 async def of_share(
-    services: Services, share: Share, home: str, lang: str, theme: str | None
+    services: Services,
+    share: Share,
+    home: str,
+    lang: str,
+    theme: str | None,
+    runs: bool = False,
 ) -> bytes:
-    """Return the handout of a share, in a reader's language."""
+    """Return the handout of a share, in a reader's language; with `runs`, as `create` does."""
     content = await of_kept(services, share, lang)
     if "lab" in share.state:
         return await off_loop(lab_handout, content.trace, content.about, home, theme)
+    if runs:
+        return await _living(services, content, home, theme)
     return await off_loop(handout, content, home, theme)
 
 
@@ -118,10 +143,11 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def name(state: Mapping[str, Any]) -> str:
+def name(state: Mapping[str, Any], runs: bool = False) -> str:
     """Return the file name: the model, and the place at which the handout opens."""
     if "lab" in state:
         return "headlight-by-hand.html"
     place = (f"{key}-{state[key] + 1}" for key in ("layer", "head") if state.get(key) is not None)
     parts = ["headlight", *(state.get(key) for key in ("model", "view", "block")), *place]
-    return "-".join(part for part in parts if part and PLAIN.fullmatch(part)) + ".html"
+    named = [part for part in parts if part and PLAIN.fullmatch(part)]
+    return "-".join([*named, "runs"] if runs else named) + ".html"

@@ -3,10 +3,12 @@
 The libraries are npm packages, installed by the lock and never committed.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+from app import __version__
 from app.assets import bundles
 from app.settings import ROOT
 from app.traces.replies import ListedModelReply
@@ -22,6 +24,7 @@ LIBRARIES = {
 WHOLE_RUNTIME = RUNTIME / "ort.wasm.bundle.min.mjs"  # the first two libraries in one file
 WASM = RUNTIME / "ort-wasm-simd-threaded.wasm"
 RUNTIME_FILE = "ort-wasm.bin"
+LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
 WORKER = """\
 import * as ort from "./ort.wasm.min.mjs";
 import * as tokenizers from "./tokenizers.min.mjs";
@@ -45,20 +48,34 @@ def described(info: Any) -> dict[str, Any]:
     return {**description, "capabilities": able, "missing": {}, "card": ""}
 
 
+def licences() -> str:
+    """Return the licences of the page and of the libraries."""
+    texts = [f"Headlight {__version__}\n\n{(ROOT / 'LICENSE').read_text()}"]
+    for name in LICENSED:
+        package = json.loads((MODULES / name / "package.json").read_text())
+        shipped = [*(MODULES / name).glob("LICENSE*"), ROOT / f"deploy/licenses/{name}.txt"]
+        text = next(file.read_text() for file in shipped if file.is_file())
+        texts.append(f"{name} {package['version']} ({package['license']})\n\n{text}")
+    return ("\n" + "=" * 78 + "\n\n").join(texts)
+
+
 def worker_script() -> str:
     """Return the worker that runs the model; it imports the libraries beside it."""
     return WORKER + bundles.script("model-worker")
 
 
 def whole_worker_script() -> str:
-    """Return the same with the libraries in it, for a page in one file."""
+    """Return the same with the libraries in it, for a page in one file.
+
+    It is no module: browsers load none that a page from a disk has made.
+    """
     tokenizers = TOKENIZERS / "tokenizers.min.mjs"
     libraries = [as_global(WHOLE_RUNTIME, "ort"), as_global(tokenizers, "tokenizers")]
-    return "\n".join([*libraries, bundles.script("model-worker")])
+    return "\n".join(['"use strict";', *libraries, bundles.script("model-worker")])
 
 
 def as_global(module: Path, name: str) -> str:
-    """Return a module as a script that makes what it exports global under a name.
+    """Return a module as a worker's script that makes what it exports global under a name.
 
     Raises `ValueError` if it does not end in its only export.
     """
@@ -68,4 +85,5 @@ def as_global(module: Path, name: str) -> str:
         raise ValueError(f"{module} does not end in what it exports")
     names = [part.strip().split(" as ") for part in exports[1].split(",")]
     members = ",".join(f'"{pair[-1]}":{pair[0]}' for pair in names)
-    return f"(() => {{{code[: exports.start()]}\nglobalThis.{name}={{{members}}};}})();"
+    code = code[: exports.start()].replace("import.meta.url", "self.location.href")
+    return f"(() => {{{code}\nglobalThis.{name}={{{members}}};}})();"

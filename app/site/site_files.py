@@ -16,20 +16,18 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from app import __version__
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
 from app.local_models.page_files import (
     LIBRARIES,
-    MODULES,
     RUNTIME_FILE,
     WASM,
     described,
+    licences,
     missing_file,
     worker_script,
 )
-from app.settings import ROOT
 from app.site.frozen_opening import frozen_opening
 from app.site.lab_answers import lab_answers
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
@@ -37,7 +35,6 @@ from model import load
 from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 
-LICENSED = ("onnxruntime-web", "@huggingface/tokenizers")
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 
 
@@ -96,17 +93,7 @@ def _copied() -> Iterator[tuple[str, bytes]]:
     yield RUNTIME_FILE, gzip.compress(WASM.read_bytes(), 9, mtime=0)
     for path in STATIC_FILES:
         yield Path(path).name, (STATIC / path).read_bytes()
-    yield "LICENSES.txt", _licences().encode()
-
-
-def _licences() -> str:
-    licences = [f"Headlight {__version__}\n\n{(ROOT / 'LICENSE').read_text()}"]
-    for name in LICENSED:
-        package = json.loads((MODULES / name / "package.json").read_text())
-        shipped = [*(MODULES / name).glob("LICENSE*"), ROOT / f"deploy/licenses/{name}.txt"]
-        text = next(file.read_text() for file in shipped if file.is_file())
-        licences.append(f"{name} {package['version']} ({package['license']})\n\n{text}")
-    return ("\n" + "=" * 78 + "\n\n").join(licences)
+    yield "LICENSES.txt", licences().encode()
 
 
 def _offline(into: Path, written: list[Path], names: list[str]) -> bytes:

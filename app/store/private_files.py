@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 # What a private data folder may contain.
-OWN = {"cache", "corpora", "kept", "lost+found", "runs"}
+OWN = {"cache", "corpora", "exported", "kept", "lost+found", "runs"}
 
 
 def make_private_file(file: Path, suffixes: Iterable[str] = ("",)) -> None:

@@ -54,6 +54,7 @@ CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS, TRAINING = (
 
 FLOATS = {"F16", "BF16", "F32", "F64"}
 WIDEST = 8  # bytes of a number
+MAX_PAGE_BYTES = 16_000_000  # of weights that a page loads (docs/site.md)
 HEADER_BYTES = 100_000_000  # the largest header of safetensors
 
 

@@ -24,7 +24,15 @@ from typing import Any
 import onnx
 
 from model.bundle.measurements import means_of
-from model.bundle.weights import CARD, CONFIG, SUMS, TOKENIZER, WEIGHTS, load_bundle
+from model.bundle.weights import (
+    CARD,
+    CONFIG,
+    MAX_PAGE_BYTES,
+    SUMS,
+    TOKENIZER,
+    WEIGHTS,
+    load_bundle,
+)
 from model.errors import FileError
 from model.text.writing_systems import SCRIPTS, Detector, conversions, simplifications
 from model.transformer.config import ModelConfig
@@ -36,7 +44,6 @@ from model.web.pattern_graphs import write_patterns
 GRAPHS = "graphs.json"
 LONG_ESCAPE = re.compile(r"\\U0*([0-9a-f]+)")  # of Python; JavaScript has braces
 FORMAT = 1  # of graphs.json
-MAX_WEIGHT_BYTES = 16_000_000  # a page loads them all
 
 
 def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
@@ -46,10 +53,10 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
     """
     bundle = load_bundle(bundle_folder)
     size = (bundle_folder / WEIGHTS).stat().st_size
-    if size > MAX_WEIGHT_BYTES:
+    if size > MAX_PAGE_BYTES:
         raise FileError(
             bundle_folder / WEIGHTS,
-            f"it has {size:,} bytes; a page loads at most {MAX_WEIGHT_BYTES:,}. Store the weights "
+            f"it has {size:,} bytes; a page loads at most {MAX_PAGE_BYTES:,}. Store the weights "
             "in half precision, or serve this model instead",
         )
     into.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 import gzip
 import io
 import re
-from base64 import b64decode
+from base64 import b64decode, b85encode
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from app.assets.languages import messages
 from app.engine.wire import Reply
 from app.handouts import handout_html
 from app.handouts.handout_html import translated
-from app.handouts.packing import block, planes
+from app.handouts.packing import DIGITS_85, base85, block, planes
 
 
 @given(st.binary(max_size=200))
@@ -28,6 +28,18 @@ def test_what_is_packed_is_ascii_that_no_editor_changes(content: bytes) -> None:
         r'^<script type="application/gzip" id="a">([A-Za-z0-9+/=]*)</script>$', text
     )
     assert gzip.decompress(b64decode(packed)) == content
+
+
+PYTHON_85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+
+
+@given(st.binary(max_size=4_000))
+def test_base_85_is_python_s_in_an_alphabet_that_pages_hold_as_it_is(content: bytes) -> None:
+    text = base85(content)
+    expected = b85encode(content).translate(bytes.maketrans(PYTHON_85, DIGITS_85)).decode()
+    assert text.replace("\n", "") == expected
+    assert all(len(line) <= 1_000 for line in text.split("\n"))
+    assert not {*text} & {*"<>&\"'\\`${"}
 
 
 @given(st.binary(max_size=40))

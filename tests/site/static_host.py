@@ -15,10 +15,13 @@ POLICY = (
 
 
 class StrictHandler(SimpleHTTPRequestHandler):
-    """Sends every file with the policy."""
+    """Sends every file with the policy, if there is one."""
+
+    policy = POLICY
 
     def end_headers(self) -> None:
-        self.send_header("Content-Security-Policy", POLICY)
+        if self.policy:
+            self.send_header("Content-Security-Policy", self.policy)
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -26,9 +29,10 @@ class StrictHandler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def static_host(folder: Path) -> Iterator[str]:
-    """Serve a folder; yield its address, which ends in a slash."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(StrictHandler, directory=str(folder)))
+def static_host(folder: Path, policy: str = POLICY) -> Iterator[str]:
+    """Serve a folder; yield its address, which ends in a slash. `policy` "": only the page's."""
+    handler = type("Handler", (StrictHandler,), {"policy": policy})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

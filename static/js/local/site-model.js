@@ -17,7 +17,7 @@ import { createWorkerModel } from "./worker-model.js";
 /** @import { Loading } from "./local-model.js" */
 
 /** The run that a page has before its model: its name as a share. */
-const OPENING = "opening";
+export const OPENING = "opening";
 /** A module with an instruction of WebAssembly SIMD, which ONNX Runtime needs. */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11);
 

@@ -5,14 +5,15 @@
 
 import { Problem } from "../core/wire/problem.js";
 import { openLocalModel } from "../local/local-model.js";
+import { readerOf } from "../local/packed-files.js";
 import { openRuntime } from "../local/runtime.js";
 
 /** @import { Libraries } from "../local/local-model.js" */
-/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, stream?: {path: string, body: object}, cancel?: boolean}} Asked */
+/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, stream?: {path: string, body: object}, files?: Record<string, import("../lib/unpack-bytes.js").PackedFile>, cancel?: boolean}} Asked  files: of a page in one file, which has no host */
 
 const { ort, tokenizers } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
-/** @param {string} path */
-const read = (path) => fetch(path);
+/** @type {(path: string) => Promise<Response>} */
+let read = (path) => fetch(path);
 
 /** @type {ReturnType<typeof openLocalModel> | null} */
 let opened = null;
@@ -41,6 +42,7 @@ async function reply({ id, open, request, stream }) {
 
 self.addEventListener("message", ({ data }) => {
   const message = /** @type {Asked} */ (data);
-  if (message.cancel) running.get(message.id)?.abort();
+  if (message.files) read = readerOf(message.files);
+  else if (message.cancel) running.get(message.id)?.abort();
   else void reply(message);
 });

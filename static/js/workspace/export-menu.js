@@ -18,6 +18,7 @@ import { plane } from "../core/wire/wire.js";
 import { csv, shortest } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { npz } from "../lib/npz.js";
+import { megabytes } from "../lib/numbers.js";
 import { OPTIONS, view } from "../views/index.js";
 import { named } from "../views/qkv/score-names.js";
 
@@ -154,7 +155,7 @@ function printPicture({ svg, width, height }, name) {
   }
 }
 
-/** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html"} Kind */
+/** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html" | "living"} Kind */
 
 /** Formats of pictures. */
 const PICTURES = ["png", "svg", "pdf"];
@@ -167,20 +168,21 @@ const SCALE = 2;
  * @param {PageServices} context
  * @param {Kind[]} [kinds]  fewer without a server
  */
-export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html"]) {
+export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html", "living"]) {
   const { t, store } = context;
-  const words = wordings(t);
+  const sizes = livingSizes();
+  const words = wordings(t, Math.max(...Object.values(sizes)));
   bindExportPanel({
     t,
-    kinds: kinds.map((kind) => ({ kind, ...words[kind] })),
+    kinds: kinds.filter((kind) => kind !== "living" || Object.keys(sizes).length).map((kind) => ({ kind, ...words[kind] })),
     async make(kind) {
       const page = store.get();
-      const name = nameOf(page, view(page.link.view), kind);
+      const name = nameOf(page, view(page.link.view), ENDINGS[kind] ?? kind);
       if (kind !== "pdf") return { file: await make(context, /** @type {Exclude<Kind, "pdf">} */ (kind)), name };
       printPicture(drawn(context), name);
       return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
-    lacks: (kind) => PICTURES.includes(kind) && !context.figure.shown().picture?.(),
+    lacks: (kind) => (kind === "living" ? !((store.get().model?.digest ?? "") in sizes) : PICTURES.includes(kind) && !context.figure.shown().picture?.()),
     ...(kinds.includes("html") && { worksheet: () => worksheetOf(linkOf(context), store.get().link.lang) }),
   });
 }
@@ -191,8 +193,14 @@ function linkOf({ store, format }) {
   return page.share && !isDeparted(page) ? `/s/${page.share.id}` : `/?${format(page.link)}`;
 }
 
-/** @param {PageServices["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
-const wordings = (t) => ({
+/** The endings of files that are not named as their kind. @type {Record<string, string>} */
+const ENDINGS = { living: "runs.html" };
+
+/** The bytes of a handout in which a model runs, by the model's digest; none where this server makes none. @returns {Record<string, number>} */
+const livingSizes = () => JSON.parse(find("#workspace").dataset.living || "{}");
+
+/** @param {PageServices["t"]} t @param {number} bytes  of a handout with its model @returns {Record<Kind, {name: string, says: string}>} */
+const wordings = (t, bytes) => ({
   png: { name: "PNG", says: t("the picture, for slides") },
   svg: { name: "SVG", says: t("the picture, to scale and edit") },
   pdf: { name: "PDF", says: t("the picture, to print or to put into a paper") },
@@ -200,6 +208,7 @@ const wordings = (t) => ({
   json: { name: "JSON", says: t("the numbers, as the API sends them") },
   npz: { name: "NPZ", says: t("the numbers, for NumPy") },
   html: { name: "HTML", says: t("a handout: opens anywhere, without a network") },
+  living: { name: t("Handout that runs"), says: t("the model too, {size} MB: reads other sentences without a network", { size: megabytes(bytes) }) },
 });
 
 /** @param {PageServices} context @param {Exclude<Kind, "pdf">} kind @returns {Promise<Blob>} */
@@ -210,10 +219,11 @@ async function make(context, kind) {
   const page = store.get();
   const subjectRun = view(page.link.view);
   const { numbers, tiles } = context.figure.shown();
-  if (numbers && kind !== "html") return written(page, kind, numbers());
+  if (numbers && kind !== "html" && kind !== "living") return written(page, kind, numbers());
   if (kind !== "csv") {
-    const { path, ...requested } = fileRequest(page, subjectRun, kind, { theme: dark() ? "dark" : "light", options: OPTIONS, tiles: tiles?.() });
-    return api.file(path, requested);
+    const living = kind === "living";
+    const { path, ...requested } = fileRequest(page, subjectRun, living ? "html" : kind, { theme: dark() ? "dark" : "light", options: OPTIONS, tiles: tiles?.() });
+    return api.file(living ? `${path}&runs=true` : path, requested);
   }
   const subject = subjectRun.subject?.(page);
   if (subject) return table(subject.trace);

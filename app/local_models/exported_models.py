@@ -1,0 +1,139 @@
+"""Models exported once (docs/site.md#the-exported-model), and kept in the data folder by digest.
+
+A model that has been exported still runs in a reader's page after it has changed or gone here.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from app.assets.templates import PageFacts
+from app.engine.model_listing import Listing
+from app.http.problems import ProblemError
+from app.http.services import Services
+from app.local_models.page_files import missing_file
+from app.settings import ROOT, Settings
+from app.store.private_files import make_private_folder
+from model.bundle.weights import CHECKPOINTS, MAX_PAGE_BYTES, WEIGHTS
+
+FOLDER = "exported"  # in the data folder
+KIND = "encoder-decoder"  # the models that can be exported
+LAST_FILE = "graphs.json"  # with it an exported model is complete
+EXPORTER = ("onnx", "onnxscript")
+NICE = 10
+# A handout with its model, measured: the weights compress to 84.5 %, ONNX Runtime and what is small
+# to 3.8 MB, and text takes 1.25 times as much; the page and its figure take 0.6 MB.
+COMPRESSED, BESIDE, AS_TEXT, PAGE = 0.845, 3_800_000, 1.25, 600_000
+
+
+@dataclass
+class ExportedModels:
+    """The models that are exported, or that can be: `bundles` by digest."""
+
+    root: Path
+    bundles: Mapping[str, Path]
+    exporting: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    def folder(self, digest: str) -> Path | None:
+        """Return the folder of an exported model; None if there is none."""
+        folder = self.root / digest
+        return folder if digest.isalnum() and (folder / LAST_FILE).is_file() else None
+
+    def handout_sizes(self) -> dict[str, int]:
+        """Return how many bytes a handout has in which a model runs, by the model's digest."""
+        kept = [file.parent for file in self.root.glob(f"*/{LAST_FILE}")]
+        folders = {**self.bundles, **{folder.name: folder for folder in kept}}
+        return {digest: handout_bytes(folder) for digest, folder in folders.items()}
+
+    async def export(self, digest: str) -> Path:
+        """Return the folder of a model, which is exported now if it is not yet.
+
+        Raises a 422 ProblemError for one that cannot be, and OSError.
+        """
+        if not (self.folder(digest) or digest in self.bundles):
+            detail = "runs: this model cannot be exported here, so it runs in no handout"
+            raise ProblemError(422, "unsupported", detail, field="runs")
+        if not self.folder(digest):
+            if digest not in self.exporting:
+                task = asyncio.create_task(self._export(digest))
+                self.exporting[digest] = task
+                task.add_done_callback(lambda _: self.exporting.pop(digest))
+            # Another request may wait for it too, and so will the next one.
+            await asyncio.shield(self.exporting[digest])
+        return self.root / digest
+
+    async def _export(self, digest: str) -> None:
+        make_private_folder(self.root)
+        with TemporaryDirectory(dir=self.root, prefix=".") as temporary:
+            folder = Path(temporary) / digest
+            command = [
+                "-m",
+                "model",
+                "export-web",
+                str(self.bundles[digest]),
+                "--into",
+                str(folder),
+            ]
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, *command),
+                cwd=ROOT,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+                with suppress(OSError):  # it has ended already
+                    os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+                _, errors = await process.communicate()
+            finally:
+                if process.returncode is None:
+                    process.kill()
+            if process.returncode:
+                raise RuntimeError(f"export-web failed: {errors.decode(errors='replace')[-500:]}")
+            with suppress(OSError):  # another server has put it there
+                folder.rename(self.root / digest)
+
+    async def close(self) -> None:
+        """End what is being exported."""
+        tasks = [*self.exporting.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def handout_bytes(folder: Path) -> int:
+    """Return about how many bytes a handout with the model of a folder has."""
+    weights = (folder / WEIGHTS).stat().st_size
+    return round(AS_TEXT * (COMPRESSED * weights + BESIDE)) + PAGE
+
+
+@asynccontextmanager
+async def open_exported_models(services: Services) -> AsyncIterator[None]:
+    """Find the models that can be exported, and tell pages which of them run in a handout."""
+    settings = services[Settings]
+    can_export = missing_file() is None and all(map(find_spec, EXPORTER))
+    bundles = _bundles(settings, services[Listing]) if can_export else {}
+    exported = ExportedModels(settings.data_dir / FOLDER, bundles)
+    services.add(exported)
+    services[PageFacts].add("living", exported.handout_sizes)
+    yield
+    await exported.close()
+
+
+def _bundles(settings: Settings, listing: Listing) -> dict[str, Path]:
+    """Return the folders of the served models that a page can run, by digest."""
+    bundles = {}
+    for name, path in settings.bundles.items():
+        shipped = CHECKPOINTS / path
+        folder = shipped if shipped.is_dir() else Path(path)
+        weights = folder / WEIGHTS
+        is_small = weights.is_file() and weights.stat().st_size <= MAX_PAGE_BYTES
+        if name in listing and listing.describe(name).kind == KIND and is_small:
+            bundles[listing.describe(name).digest] = folder.resolve()
+    return bundles

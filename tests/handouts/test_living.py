@@ -1,0 +1,67 @@
+"""Handouts in which the model runs, over HTTP, and which models are kept for them."""
+
+import asyncio
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.http.problems import ProblemError
+from app.local_models.exported_models import LAST_FILE, ExportedModels
+from app.local_models.page_files import as_global
+from model.bundle.weights import WEIGHTS
+
+
+def exported_model(root: Path, digest: str) -> Path:
+    """Put an empty model where exported ones are kept."""
+    folder = root / digest
+    folder.mkdir(parents=True)
+    (folder / LAST_FILE).write_text("{}")
+    (folder / WEIGHTS).write_bytes(bytes(1_000))
+    return folder
+
+
+def test_a_model_that_has_gone_from_the_server_is_still_kept(tmp_path: Path) -> None:
+    models = ExportedModels(tmp_path, {})
+    folder = exported_model(tmp_path, "abc")
+    assert models.folder("abc") == folder
+    assert [*models.handout_sizes()] == ["abc"]
+    assert asyncio.run(models.export("abc")) == folder
+
+
+@pytest.mark.parametrize("digest", ["absent", "..", "../abc", ""])
+def test_what_was_not_exported_is_refused(tmp_path: Path, digest: str) -> None:
+    exported_model(tmp_path, "abc")
+    models = ExportedModels(tmp_path / "kept", {})
+    assert models.folder(digest) is None
+    with pytest.raises(ProblemError) as refused:
+        asyncio.run(models.export(digest))
+    assert refused.value.status_code == 422
+
+
+def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    models = ExportedModels(tmp_path / "kept", {"abc": bundle})
+    with pytest.raises(RuntimeError, match="export-web failed"):
+        asyncio.run(models.export("abc"))
+    assert models.folder("abc") is None
+    assert not [*(tmp_path / "kept").iterdir()]
+    shutil.rmtree(tmp_path / "kept")
+
+
+def test_a_library_becomes_a_script_that_shares_no_names(tmp_path: Path) -> None:
+    module = tmp_path / "library.mjs"
+    module.write_text(
+        "var a=import.meta.url;class B{}export{a as place,B};\n//# sourceMappingURL=x\n"
+    )
+    script = as_global(module, "library")
+    assert re.fullmatch(
+        r"\(\(\) => \{var a=self\.location\.href;class B\{\}\n"
+        r'globalThis\.library=\{"place":a,"B":B\};\}\)\(\);',
+        script,
+    )
+    module.write_text("export const a = 1; a();")
+    with pytest.raises(ValueError, match="does not end in what it exports"):
+        as_global(module, "library")

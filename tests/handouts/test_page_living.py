@@ -1,0 +1,108 @@
+"""A handout in which the model runs, in Chromium: from a disk, after an editor has saved it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from app.local_models.exported_models import handout_bytes
+from app.local_models.page_files import missing_file
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from tests.handouts.living_file import write_living
+from tests.site.static_host import static_host
+
+if missing_file():
+    pytest.skip("run `make` to install what a page's own model needs", allow_module_level=True)
+
+OPENING = "My mother bought a new book yesterday."
+SENTENCE = "The cat sat on the mat, and it didn't stop."
+PLACE: dict[str, Any] = {"view": "attention", "block": "cross", "layer": 1, "head": 4}
+WHOLE = 22_000_000  # bytes of the file
+LOADED = 120_000  # ms, on a busy machine
+RUNS_HERE = "The model runs in this page: what you type is sent nowhere."
+
+
+@pytest.fixture(scope="module")
+def served() -> EncoderDecoder:
+    return load("en-zh", "cpu")
+
+
+@pytest.fixture(scope="module")
+def living(served: EncoderDecoder, exported: Path, common: Path) -> Path:
+    file = common / "living.html"
+    with FileLock(common / "living.lock"):
+        if not file.exists():
+            file.write_bytes(write_living(served, exported, {"source": OPENING, **PLACE}))
+    return file
+
+
+def shown(page: Any) -> "np.ndarray[Any, Any]":
+    """Return the numbers of the heatmap that is shown."""
+    page.wait_for_selector("#stage[aria-busy=false]", state="attached", timeout=LOADED)
+    cells = page.locator("#view").evaluate(
+        "(view) => { const element = [...view.querySelectorAll('*')].find((e) => e.picture);"
+        " const { matrix } = element.picture;"
+        " return { rows: matrix.rows, values: [...matrix.values] }; }"
+    )
+    return np.array(cells["values"]).reshape(cells["rows"], -1)
+
+
+def reads_another_sentence(
+    context: BrowserContext, address: str, served: EncoderDecoder
+) -> list[str]:
+    """Open the file and type a sentence; return what was printed and requested beside it."""
+    page, beside = context.new_page(), list[str]()
+    page.on("console", lambda message: beside.append(message.text))
+    page.on("pageerror", lambda error: beside.append(str(error)))
+    context.on("request", lambda request: beside.append(request.url))
+    page.goto(address, timeout=LOADED)
+    page.wait_for_selector("html[data-status=ready]", state="attached", timeout=LOADED)
+    expected = np.asarray(served.trace(OPENING)["decoder.1.cross.weights"])[4]
+    np.testing.assert_allclose(shown(page), expected, atol=1e-6)
+    expect(page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
+    trace = served.trace(SENTENCE)
+    page.fill("#source", SENTENCE)
+    page.press("#source", "Enter")
+    expect(page.locator("#output")).to_have_text(trace.output.text, timeout=LOADED)
+    expected = np.asarray(trace["decoder.1.cross.weights"])[4]
+    np.testing.assert_allclose(shown(page), expected, atol=1e-4)
+    assert "#source=The+cat" in page.url, "the address is a link into the file"
+    return [line for line in beside if not line.startswith(("blob:", "data:", address))]
+
+
+def test_the_model_runs_from_a_disk_after_an_editor_has_saved_the_file(
+    browser: Browser, living: Path, served: EncoderDecoder, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved.html"
+    saved.write_text(living.read_text(encoding="utf-8"), encoding="utf-8", newline="\r\n")
+    context = browser.new_context(locale="en-GB", offline=True)
+    assert not reads_another_sentence(context, saved.as_uri(), served)
+    context.close()
+
+
+def test_it_runs_from_a_host_too(browser: Browser, living: Path, served: EncoderDecoder) -> None:
+    context = browser.new_context(locale="en-GB")
+    with static_host(living.parent, policy="") as host:
+        beside = reads_another_sentence(context, f"{host}{living.name}", served)
+    assert not beside
+    context.close()
+
+
+def test_without_simd_the_figure_stays(browser: Browser, living: Path) -> None:
+    context = browser.new_context(locale="en-GB")
+    context.add_init_script("WebAssembly.validate = () => false")
+    page = context.new_page()
+    page.goto(living.as_uri(), timeout=LOADED)
+    expect(page.locator("#runs-here")).to_contain_text("lacks WebAssembly SIMD", timeout=LOADED)
+    expect(page.locator("#source")).to_have_js_property("readOnly", True)
+    assert shown(page).shape[0] > 5
+    context.close()
+
+
+def test_its_size_is_what_the_menu_says(living: Path, exported: Path) -> None:
+    size = living.stat().st_size
+    assert size <= WHOLE
+    assert abs(size / handout_bytes(exported) - 1) < 0.02
