@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from markupsafe import Markup
 
 from app.assets.static_files import STATIC
@@ -71,19 +72,20 @@ def packed_model(folder: Path) -> Markup:
     glossary = (STATIC / GLOSSARY).read_bytes()
     version = sha256(worker + glossary).hexdigest()[:16]
     file = folder / f"packed-{version}.html"
-    if not file.is_file():
-        blocks = [
-            dense_block(WORKER, worker),
-            dense_block(GLOSSARY, glossary),
-            dense_block(RUNTIME_FILE, WASM.read_bytes()),
-            *(
-                dense_block(f"model/{name}", (folder / name).read_bytes(), width)
-                for name, width in MODEL_FILES.items()
-            ),
-        ]
-        for old in folder.glob("packed-*.html"):
-            old.unlink(missing_ok=True)
-        written = file.with_suffix(".part")
-        written.write_text("".join(blocks), encoding="ascii")
-        written.rename(file)
-    return Markup(file.read_text(encoding="ascii"))
+    with FileLock(folder / "packed.lock"):  # packing takes a while: a second request waits for it
+        if not file.is_file():
+            blocks = [
+                dense_block(WORKER, worker),
+                dense_block(GLOSSARY, glossary),
+                dense_block(RUNTIME_FILE, WASM.read_bytes()),
+                *(
+                    dense_block(f"model/{name}", (folder / name).read_bytes(), width)
+                    for name, width in MODEL_FILES.items()
+                ),
+            ]
+            for old in folder.glob("packed-*.html"):
+                old.unlink()
+            written = file.with_suffix(".part")
+            written.write_text("".join(blocks), encoding="ascii")
+            written.rename(file)
+        return Markup(file.read_text(encoding="ascii"))

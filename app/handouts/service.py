@@ -55,7 +55,7 @@ async def _living(
     """Return the handout with the model in it, which is exported first if it is not yet."""
     model = content.about["model"]
     folder = await services[ExportedModels].export(model["digest"])
-    return await off_loop(living_handout, content, model, folder, home, theme, size=LARGE)
+    return await off_loop(living_handout, content, model, folder, home, theme)
 
 
 async def run_state(

@@ -47,8 +47,8 @@ class ExportedModels:
 
     def handout_sizes(self) -> dict[str, int]:
         """Return how many bytes a handout has in which a model runs, by the model's digest."""
-        kept = [file.parent for file in self.root.glob(f"*/{LAST_FILE}")]
-        folders = {**self.bundles, **{folder.name: folder for folder in kept}}
+        exported = {file.parent.name: file.parent for file in self.root.glob(f"*/{LAST_FILE}")}
+        folders = {**self.bundles, **exported}
         return {digest: handout_bytes(folder) for digest, folder in folders.items()}
 
     async def export(self, digest: str) -> Path:

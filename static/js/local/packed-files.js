@@ -27,9 +27,9 @@ export const readerOf = (files) => async (path) => {
  * @param {string} name  of the worker's script
  */
 export async function startPackedWorker(files, name) {
-  const { [name]: script, ...others } = files;
+  const { [name]: script, ...otherFiles } = files;
   const address = URL.createObjectURL(new Blob([await packedFile(script)], { type: "text/javascript" }));
   const worker = new Worker(address);
-  worker.postMessage({ files: others });
+  worker.postMessage({ files: otherFiles });
   return worker;
 }
