@@ -23,7 +23,7 @@ Theme = Annotated[
 Runs = Annotated[
     bool,
     Query(
-        description="With the model in the file, where it runs: some 21 MB, and a minute the first "
+        description="With the model in the file, where it runs: some 21 MB, and minutes the first "
         "time. Only for models that can be exported (docs/exports.md)."
     ),
 ]
