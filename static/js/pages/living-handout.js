@@ -49,7 +49,8 @@ async function start() {
   const initial = mergeStates(linkTo({ ...opening(lang), lang }), stateOfShare(share.state, OPTIONS), { lang });
   const isPlaced = share.state.layer !== undefined || share.state.head !== undefined;
   const requested = { ...(isPlaced && { layer: initial.layer, head: initial.head }), ...read(window, OPTIONS, IN_FRAGMENT) };
-  const loading = bindLoading(find("#runs-here"), translator({}).t, () => window.location.reload());
+  const { t } = translator({});
+  const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("You see a run that was computed beforehand; other sentences need the model."));
   /** @type {(worker: Worker) => void} */
   let begin = () => {};
   const started = new Promise((/** @type {typeof begin} */ resolve) => (begin = resolve));
