@@ -52,7 +52,7 @@ SHORT_TEXT = re.findall(
     r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-handout.js").read_text()
 )
 IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
-ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question"]
+ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question", "ask/cells"]
 WITHOUT_PLOTLY = {
     "core/figure/zoom": "core/figure/zoom-in-handout",
     "views/space/solid": "views/space/solid-in-handout",
@@ -198,7 +198,7 @@ PAGES = {
         instead=WITHOUT_SERVER,
     ),
     "assignment": Page(
-        [*FRAME, "learn/learn", "ask/predict", "room/room-question", *LINK],
+        [*FRAME, "learn/learn", "ask/predict", "ask/cells", "room/room-question", *LINK],
         [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),

@@ -9,6 +9,7 @@ from app.assignments import service as answers
 from app.assignments.schemas import (
     AnswersSummary,
     AssignmentCreated,
+    AssignmentRecord,
     AssignmentReply,
     AssignmentRequest,
     SubmissionRequest,
@@ -137,3 +138,16 @@ async def download_answers(services: Opened, assignment_id: AssignmentId, token:
         "Content-Disposition": f'attachment; filename="answers-{assignment_id.lower()}.csv"',
     }
     return Response(content, headers=headers, media_type=CSV)
+
+
+@router.get(
+    "/{id}/answers.json",
+    summary="Download the whole record",
+    responses=problems(**OWNED, **DATABASE),
+)
+async def download_record(
+    response: Response, services: Opened, assignment_id: AssignmentId, key: Token
+) -> AssignmentRecord:
+    """Return everything: the questions with what is right, the sums, each student's answers."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.record(services, assignment_id, key)

@@ -101,6 +101,31 @@ class SubmissionRequest(Strict):
     )
 
 
+class StudentAnswers(BaseModel):
+    """What a student answered; `member` is the same in the table."""
+
+    member: str
+    nickname: str | None
+    sent: str = Field(description="ISO 8601, UTC.")
+    answers: list[Answer | None] = Field(description="One per question; null: not answered.")
+    right: list[bool | None] = Field(
+        description="One per question; null: not answered, or nothing to compare with."
+    )
+
+
+class AssignmentRecord(BaseModel):
+    """Everything: the questions with what is right, the sums, and every answer."""
+
+    id: str
+    title: str
+    note: str
+    created: str = Field(description="ISO 8601, UTC.")
+    saved: str = Field(description="ISO 8601, UTC.")
+    questions: list[AssignedQuestion]
+    results: list[Results] = Field(description="One per question.")
+    students: list[StudentAnswers]
+
+
 class AnswersSummary(BaseModel):
     """The sum of all answers."""
 

@@ -1,7 +1,7 @@
 """Creates, shows and deletes assignments, and stores and sums up the answers to them."""
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
 import orjson
@@ -12,14 +12,16 @@ from app.assignments.schemas import (
     AnswersSummary,
     AssignmentCreated,
     AssignmentDocument,
+    AssignmentRecord,
     AssignmentReply,
     AssignmentRequest,
+    StudentAnswers,
     SubmissionRequest,
 )
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
-from app.figures.links import check_stated
+from app.figures.links import Axes, check_stated
 from app.http.background import off_loop
 from app.http.csv_file import csv_of
 from app.http.field_errors import within
@@ -30,7 +32,7 @@ from app.rooms.answer_files import ORDERED
 from app.rooms.asking import fits_options, stated
 from app.rooms.room import unanswered
 from app.rooms.schemas import Truth
-from app.rooms.tally import MAX_BYTES, check, tally
+from app.rooms.tally import MAX_BYTES, check, is_right, tally
 from app.settings import Settings
 from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged
@@ -148,6 +150,41 @@ async def table(services: Services, assignment_id: str, token: str) -> str:
     return await off_loop(_compared, questions, sent, size=_cells(questions, sent))
 
 
+async def record(services: Services, assignment_id: str, key: str) -> AssignmentRecord:
+    """Return the questions, the sums and every answer, given the key. Raises ProblemError."""
+    assignment = await _owned(services, assignment_id, key)
+    sent = await services[Assignments].submissions(assignment.id)
+    questions = assignment.document["questions"]
+    return await off_loop(_record, assignment, sent, size=_cells(questions, sent))
+
+
+def _record(assignment: Assignment, sent: Sequence[Submission]) -> AssignmentRecord:
+    questions = assignment.document["questions"]
+    students = [
+        StudentAnswers(
+            member=submission.member,
+            nickname=submission.document["nickname"],
+            sent=submission.sent.isoformat(timespec="seconds"),
+            answers=submission.document["answers"],
+            right=[
+                None if answer is None else is_right(question["entry"], answer, _truth(question))
+                for question, answer in zip(questions, submission.document["answers"], strict=True)
+            ],
+        )
+        for submission in sent
+    ]
+    return AssignmentRecord(
+        id=assignment.id,
+        title=assignment.document["title"],
+        note=assignment.document["note"],
+        created=assignment.created.isoformat(timespec="seconds"),
+        saved=datetime.now(UTC).isoformat(timespec="seconds"),
+        questions=questions,
+        results=_sums(questions, sent),
+        students=students,
+    )
+
+
 async def delete(services: Services, assignment_id: str, key: str) -> None:
     """Delete an assignment with all answers, given its key. Raises ProblemError."""
     if refused := await services[Assignments].delete(assignment_id, key):
@@ -244,8 +281,10 @@ def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -
 
 
 def _answer_words(question: dict[str, Any], answer: Sequence[str]) -> str:
-    """Return an answer as a person reads it: the texts of the options that were chosen."""
-    options = question["ask"].get("options")
+    """Return an answer as a person reads it: the texts of what was chosen."""
+    options, axes = question["ask"].get("options"), question["ask"].get("axes")
+    if question["entry"] == "cell" and axes:
+        return ORDERED.join(Axes.model_validate(axes).words(cell) for cell in answer)
     if options is None or question["entry"] not in ("choice", "order"):
         return " ".join(answer)
     return ORDERED.join(options[int(name)]["text"] for name in answer)

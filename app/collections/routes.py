@@ -15,6 +15,7 @@ from app.collections.schemas import (
     Listing,
     ShelfReply,
 )
+from app.http.qti_file import QTI_FILE, qti_reply
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
 from app.http.services import Opened
@@ -92,6 +93,20 @@ async def collection(
     response.headers["ETag"] = f'"{document.version}"'
     response.headers["Cache-Control"] = "no-store" if owner else "no-cache"
     return collections.reply(services, request, document, owner=owner)
+
+
+@router.get(
+    "/collections/{id}/questions.zip",
+    summary="Download the prepared questions",
+    response_class=Response,
+    responses=QTI_FILE | problems(**MINE, _422="The header `Edit-Key` is missing.", **STORED),
+)
+async def collection_questions(
+    request: Request, services: Opened, collection_id: CollectionId, edit_key: EditKey
+) -> Response:
+    """Return the prepared questions as a QTI 2.1 package, given the edit key."""
+    content = await collections.qti(services, request, collection_id, edit_key)
+    return qti_reply(content, collection_id.lower())
 
 
 @router.put(

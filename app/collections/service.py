@@ -10,6 +10,8 @@ import orjson
 from fastapi import Request
 from markupsafe import Markup, escape
 
+from app.assets.languages import languages, negotiate
+from app.assets.qti import QtiQuestion, package
 from app.assets.templates import base_url
 from app.collections import links
 from app.collections.schemas import (
@@ -20,9 +22,12 @@ from app.collections.schemas import (
     CollectionRequest,
     KeptItem,
     LinkReply,
+    PreparedQuestion,
 )
 from app.collections.store import Collection, Collections, Refusal
 from app.figures.links import Target, check_stated, parse_link
+from app.figures.question_files import WITHIN, qti_question
+from app.http.background import off_loop
 from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -122,6 +127,38 @@ async def delete(services: Services, collection_id: str, edit_key: str) -> None:
     """Delete a collection. Raises ProblemError if there is none, or for another key."""
     if refused := await services[Collections].delete(collection_id, edit_key):
         refuse(refused)
+
+
+async def qti(services: Services, request: Request, collection_id: str, edit_key: str) -> bytes:
+    """Return the prepared questions as a QTI package in the reader's language, given the key.
+
+    Raises ProblemError if there is no such collection, or for another key.
+    """
+    collection = await find(services, collection_id)
+    await owns(services, collection_id, edit_key)
+    lang, document = negotiate(request, languages()), collection.document
+
+    def make() -> bytes:
+        questions = [
+            _portable(PreparedQuestion.model_validate(question), lang)
+            for item in document["items"]
+            for question in item.get("questions", [])
+        ]
+        return package(document["title"], lang, questions)
+
+    return await off_loop(make, size=10_000 * len(document["items"]))
+
+
+def _portable(question: PreparedQuestion, lang: str) -> QtiQuestion:
+    about = question.ask
+    return qti_question(
+        question.entry,
+        about,
+        lang,
+        right=about.cells or list(map(str, about.right or [])),
+        numbers=[] if about.value is None else [about.value],
+        within=WITHIN if about.within is None else about.within,
+    )
 
 
 async def owns(services: Services, collection_id: str, edit_key: str | None) -> bool:

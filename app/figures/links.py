@@ -9,6 +9,7 @@
 /learn/{lesson}?shows=…#figure-2  the figure in a state
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -23,10 +24,12 @@ from model.errors import InputError
 
 MAX_LINK = 16_000  # characters
 MAX_OPTIONS = 12  # of a question that its author wrote
+MAX_AXIS = 60  # rows and columns of a figure that a question asks to point at
+CELL = r"^(0|[1-9][0-9]?) (0|[1-9][0-9]?)$"  # row and column, from 0
 SHARE = r"^[a-z0-9]{1,32}$"
 
 # How a question is answered; `work`: by what its goal is checked on, in a room.
-Entry = Literal["choice", "numbers", "shares", "text", "order", "work"]
+Entry = Literal["choice", "numbers", "shares", "text", "order", "cell", "work"]
 
 # Absent from replies where it does not apply, as in the page's own predictions.
 Optional = Field(exclude_if=lambda value: value is None)
@@ -51,6 +54,24 @@ class Translation(Strict):
     options: list[Annotated[Text, Field(min_length=1, max_length=200)]] = Field(
         default=[], max_length=MAX_OPTIONS
     )
+
+
+AxisLabels = Annotated[
+    list[Annotated[Text, Field(max_length=100)]], Field(min_length=1, max_length=MAX_AXIS)
+]
+
+
+class Axes(Strict):
+    """The tokens along a matrix in which a cell is to be chosen."""
+
+    rows: AxisLabels
+    columns: AxisLabels
+
+    def words(self, cell: str) -> str:
+        """Return a cell in the words of its row and its column."""
+        row, column = map(int, cell.split())
+        query = self.rows[row]  # of a decoder: the token that it reads → the one that it writes
+        return f"{f'({query})' if '→' in query else query} → {self.columns[column]}"
 
 
 class Asked(Strict):
@@ -80,6 +101,15 @@ class Asked(Strict):
         description="Numbers of the right options from 0, or their right order; absent: none is. "
         "Sent to nobody until revealed.",
     )
+    axes: Annotated[Axes | None, Optional] = Field(
+        default=None, description="Of the figure of `link`, in which a cell is to be chosen."
+    )
+    cells: Annotated[list[Annotated[str, Field(pattern=CELL)]] | None, Optional] = Field(
+        default=None,
+        max_length=MAX_OPTIONS,
+        description="The right cells, each as its row and column from 0, such as `3 0`; absent: "
+        "none is. Sent to nobody until revealed.",
+    )
     translations: Annotated[dict[Literal["en", "zh"], Translation] | None, Optional] = Field(
         default=None, description="The question in the other language, if its author wrote it."
     )
@@ -97,7 +127,7 @@ class Asked(Strict):
 
 
 def check_stated(entry: Entry, about: Mapping[str, Any], *, in_room: bool = False) -> None:
-    """Raise InputError if a question states a right answer that is none of its options.
+    """Raise InputError if a question states a right answer that is none of its options or cells.
 
     Raises it also for works that are not asked for in a room, where their goal is checked, for
     works without a goal, and for a goal of anything else.
@@ -106,6 +136,12 @@ def check_stated(entry: Entry, about: Mapping[str, Any], *, in_room: bool = Fals
         raise InputError("unknown-value", "entry", "entry can be work only in a room")
     if (entry == "work") != (about.get("goal") is not None):
         raise InputError("does-not-fit", "ask.goal", "ask.goal is for works, and required for them")
+    if entry == "cell":
+        if about.get("axes") is None:
+            raise InputError("missing", "ask.axes", "ask.axes is required to choose a cell")
+        if not all(has_cell(about["axes"], cell) for cell in about.get("cells") or ()):
+            detail = "ask.cells must have cells of the figure: a row and a column of ask.axes"
+            raise InputError("does-not-fit", "ask.cells", detail)
     options, right = about.get("options"), about.get("right")
     if options is None or right is None:
         return
@@ -115,6 +151,14 @@ def check_stated(entry: Entry, about: Mapping[str, Any], *, in_room: bool = Fals
     if not all(number < len(options) for number in right):
         detail = f"ask.right must have numbers of options, from 0 to {len(options) - 1}"
         raise InputError("does-not-fit", "ask.right", detail)
+
+
+def has_cell(axes: Mapping[str, Any], cell: str) -> bool:
+    """Return whether a text is a cell, as its row and column, and the figure has it."""
+    if not re.fullmatch(CELL, cell):
+        return False
+    row, column = map(int, cell.split())
+    return row < len(axes["rows"]) and column < len(axes["columns"])
 
 
 Kind = Literal["workspace", "lab", "share", "lesson", "figure"]

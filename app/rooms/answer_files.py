@@ -7,7 +7,9 @@ from typing import Any
 
 import orjson
 
+from app.assets.qti import QtiQuestion, package
 from app.figures.links import Asked
+from app.figures.question_files import qti_question
 from app.http.background import off_loop
 from app.http.csv_file import csv_of
 from app.rooms import asking
@@ -69,6 +71,29 @@ async def table(rooms: Rooms, hub: Hub) -> str:
     questions = (await record(rooms, hub)).questions
     rows = sum(len(question.answers) for question in questions)
     return await off_loop(_csv, questions, size=1_000 * rows)
+
+
+async def qti(rooms: Rooms, hub: Hub, title: str, lang: str) -> bytes:
+    """Return the questions that were asked as a QTI package, with what is right if revealed."""
+    questions = (await record(rooms, hub)).questions
+    return await off_loop(
+        lambda: package(title, lang, [_portable(question, lang) for question in questions]),
+        size=10_000 * len(questions),
+    )
+
+
+def _portable(question: QuestionRecord, lang: str) -> QtiQuestion:
+    truth = question.truth or Truth()
+    return qti_question(
+        question.entry,
+        question.ask,
+        lang,
+        words=question.words,
+        choices=question.choices,
+        right=truth.right,
+        numbers=truth.numbers,
+        within=truth.within,
+    )
 
 
 def _csv(questions: Sequence[QuestionRecord]) -> str:
@@ -142,19 +167,24 @@ def _truth_words(question: QuestionRecord) -> str:
     if question.truth.numbers:
         return _answer_words(question, [f"{number:.6g}" for number in question.truth.numbers])
     joint = ORDERED if question.entry == "order" else " / "
-    return joint.join(question.choices.get(name, name) for name in question.truth.right)
+    return joint.join(_choice_words(question, name) for name in question.truth.right)
+
+
+def _choice_words(question: QuestionRecord, name: str) -> str:
+    """Return the words of a choice; of a cell those of its row and column."""
+    if question.entry == "cell" and question.ask.axes:
+        return question.ask.axes.words(name)
+    return question.choices.get(name, name)
 
 
 def _answer_words(question: QuestionRecord, answer: list[str] | None) -> str:
     """Return an answer in the words of its choices; of several fields, each with its name."""
     if answer is None:
         return ""
-    if question.entry == "text" or (len(answer) == 1 and question.entry not in CHOSEN):
+    if question.entry == "text" or (len(answer) == 1 and question.entry not in (*CHOSEN, "cell")):
         return answer[0]
-    if question.entry in CHOSEN:
-        return question.choices.get(answer[0], answer[0])
-    if question.entry == "order":
-        return ORDERED.join(question.choices.get(name, name) for name in answer)
+    if question.entry in (*CHOSEN, "cell", "order"):
+        return ORDERED.join(_choice_words(question, name) for name in answer)
     if question.entry == "shares":
         whole = sum(map(float, answer)) or 1.0
         answer = [f"{float(share) / whole:.2f}" for share in answer]

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from app.figures.goals import Verdict
-from app.figures.links import Entry, check_stated
+from app.figures.links import Entry, check_stated, has_cell
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub
 from app.rooms.room import NEXT, VOTES, Question, Room
@@ -212,7 +212,10 @@ async def remove(rooms: Rooms, hub: Hub, n: int, identity: str) -> bool:
 
 
 def fits_options(about: Mapping[str, Any], entry: Entry, values: Sequence[str]) -> bool:
-    """Return whether an answer that has the form of its kind names options of the question."""
+    """Return whether an answer of the right form names options or cells of the question."""
+    if entry == "cell":
+        axes = about.get("axes")
+        return axes is None or all(has_cell(axes, cell) for cell in values)
     options = about.get("options")
     if options is None or entry not in ("choice", "order"):
         return True
@@ -246,6 +249,8 @@ def stated(about: Mapping[str, Any]) -> Truth | None:
     """Return the right answer that a question states itself; None if it states none."""
     if "right" in about:
         return Truth(right=[str(option) for option in about["right"]])
+    if "cells" in about:
+        return Truth(right=about["cells"])
     if "value" not in about:
         return None
     return Truth(numbers=[about["value"]], within=about.get("within", ROUNDING))

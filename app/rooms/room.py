@@ -93,7 +93,7 @@ class Room(BaseModel):
 
 def unanswered(about: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a question is about, without what it states of its answer."""
-    kept = {name: value for name, value in about.items() if name not in ("value", "right")}
+    kept = {name: value for name, value in about.items() if name not in ("value", "right", "cells")}
     if "options" in kept:
         kept["options"] = [{"text": option["text"]} for option in kept["options"]]
     return kept

@@ -8,6 +8,7 @@ from fastapi.sse import EventSourceResponse
 
 from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
+from app.http.qti_file import QTI_FILE, qti_reply
 from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
 from app.http.streaming import HEADERS
@@ -431,6 +432,17 @@ async def whole_record(
     """Return everything: questions in words, both votes, what is right, links that were shown."""
     response.headers["Cache-Control"] = "no-store"
     return await answers.whole_record(request, services, code, key)
+
+
+@router.get(
+    "/{code}/questions.zip",
+    summary="Download the questions",
+    response_class=Response,
+    responses=QTI_FILE | problems(**OWNED),
+)
+async def questions_file(request: Request, services: Opened, code: Code, key: Key) -> Response:
+    """Return the questions that were asked as a QTI 2.1 package, for a learning platform."""
+    return qti_reply(await answers.qti(request, services, code, key), normalised(code))
 
 
 @router.delete(

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from app.assets.languages import languages, negotiate
 from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
 from app.collections import pages as collection_pages
@@ -318,6 +319,13 @@ async def table(request: Request, services: Services, code: str, key: str) -> st
 async def whole_record(request: Request, services: Services, code: str, key: str) -> RoomRecord:
     """Return everything that was asked, answered and presented, given the room's key."""
     return await answer_files.record(services[Rooms], await owned(request, services, code, key))
+
+
+async def qti(request: Request, services: Services, code: str, key: str) -> bytes:
+    """Return the questions as a QTI package in the reader's language, given the room's key."""
+    hub = await owned(request, services, code, key)
+    title, lang = f"Headlight {hub.code}", negotiate(request, languages())
+    return await answer_files.qti(services[Rooms], hub, title, lang)
 
 
 async def remove(request: Request, services: Services, code: str, key: str, identity: str) -> None:

@@ -1,16 +1,17 @@
 """What a class answered, summed up.
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
-field, the shares of a whole, or the ids of what was put in order. Its numbers are bounded (`FAR` in
-`app.http.field_errors`), so that no sum of them overflows; what is sent to every member is bounded
-as well.
+field, the shares of a whole, the ids of what was put in order, or a cell as its row and column. Its
+numbers are bounded (`FAR` in `app.http.field_errors`), so that no sum of them overflows; what is
+sent to every member is bounded as well.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from math import fsum
 
-from app.figures.links import MAX_OPTIONS, Entry
+from app.figures.links import CELL, MAX_OPTIONS, Entry
 from app.http.field_errors import FAR
 from app.rooms.schemas import Results, Truth
 
@@ -18,6 +19,7 @@ Answer = Sequence[str]
 
 MAX_ROWS, MAX_NUMBERS = 40, 2_000  # of a vote that are sent to every member
 MAX_GIVEN = 20  # different choices or numbers of a vote; of the others, their number is sent
+MAX_CELLS = 400  # different cells of a vote: a heat map of the others would have holes
 MAX_BYTES = 64_000  # of an answer to a room, and of the answers of one member to an assignment
 DIGITS = 3
 
@@ -26,6 +28,8 @@ def check(entry: Entry, answer: Answer) -> bool:
     """Return whether an answer has the form of its kind."""
     if entry in ("choice", "work"):
         return len(answer) == 1
+    if entry == "cell":
+        return len(answer) == 1 and bool(re.fullmatch(CELL, answer[0]))
     if entry == "text":
         return len(answer) == 1 and bool(answer[0].strip())
     if entry == "order":
@@ -43,10 +47,12 @@ def tally(entry: Entry, answers: Sequence[Answer], truth: Truth | None) -> Resul
     """Sum up the answers of a vote, each of which `check` accepts."""
     if entry == "order":
         return _orders(answers, truth)
-    if entry in ("choice", "text", "work"):
+    if entry in ("choice", "cell", "text", "work"):
         chosen = Counter(choice for (choice,) in answers) if entry != "text" else Counter[str]()
         right_answers = set(truth.right) if truth else set[str]()
-        frequent, rest_count = _frequent(chosen, chosen if entry == "work" else right_answers)
+        limit = MAX_CELLS if entry == "cell" else MAX_GIVEN
+        always = chosen if entry == "work" else right_answers
+        frequent, rest_count = _frequent(chosen, always, limit)
         right = (
             sum(chosen[right_answer] for right_answer in right_answers) if right_answers else None
         )
@@ -106,13 +112,15 @@ def is_right(entry: Entry, answer: Answer, truth: Truth | None) -> bool | None:
     return None if right is None else right > 0
 
 
-def _frequent(counts: Counter[str], always: Collection[str] = ()) -> tuple[dict[str, int], int]:
+def _frequent(
+    counts: Counter[str], always: Collection[str] = (), limit: int = MAX_GIVEN
+) -> tuple[dict[str, int], int]:
     """Return how often the most frequent answers were given, and how many answers are others.
 
     Those of `always` that were given are among the former, so that the right one is not left out.
     """
     first = {text: counts[text] for text in always if counts[text]}
-    first |= dict(counts.most_common(MAX_GIVEN))
+    first |= dict(counts.most_common(limit))
     return first, counts.total() - sum(first.values())
 
 

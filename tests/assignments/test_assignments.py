@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from app.assignments.schemas import MAX_QUESTIONS
+from app.assignments.service import _answer_words
 from app.http.csv_file import MARK
 from app.rooms.schemas import MAX_NICKNAME
 from app.rooms.tally import MAX_BYTES
@@ -127,6 +128,21 @@ async def test_what_is_right_of_an_authors_question_is_hidden_until_it_is_reveal
         ("softmax → scores → sum", "no", "Order?"),
         ("So.", "", "Why?"),
     ]
+    record = (await client.get(f"{path}/answers.json", headers=owner(one))).json()
+    assert record["results"] == summary["results"]
+    assert [question["ask"].get("right") for question in record["questions"]] == [
+        [1],
+        [1, 0, 2],
+        None,
+    ]
+    assert [student["right"] for student in record["students"]] == [
+        [False, True, None],
+        [True, False, None],
+    ]
+    assert [student["answers"][2] for student in record["students"]] == [["So."], None]
+    assert (
+        await client.get(f"{path}/answers.json", headers={"Authorization": f"Bearer {ANN}"})
+    ).status_code == 403
     bad = [{"entry": "choice", "ask": {**OWN, "right": [2]}}]
     refused = await client.post(PATH, json={**BODY, "questions": bad})
     assert (refused.status_code, refused.json()["field"]) == (422, "questions[0].ask.right")
@@ -295,3 +311,10 @@ async def test_one_client_cannot_send_without_end(serving: Serving) -> None:
         one = await made(client)
         statuses = [await sent(client, one, ANN, ["0"], None, None) for _ in range(6)]
         assert statuses == [204] * 4 + [429] * 2
+
+
+def test_a_cell_is_in_the_table_in_the_words_of_its_row_and_column() -> None:
+    axes = {"rows": ["The", "<bos>→猫"], "columns": ["The", "cat"]}
+    question = {"entry": "cell", "ask": {"kind": "point", "link": "", "axes": axes}}
+    assert _answer_words(question, ["0 1"]) == "The → cat"
+    assert _answer_words(question, ["1 0"]) == "(<bos>→猫) → The"

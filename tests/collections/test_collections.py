@@ -2,7 +2,9 @@
 
 import asyncio
 import secrets
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 
@@ -225,3 +227,29 @@ async def test_a_prepared_question_that_cannot_be_asked_is_refused(
     for wrong in ({"minutes": 0}, {"minutes": 601}, {"questions": [question] * 9}):
         body = {"title": "Bad", "items": [{"link": SENTENCE, **wrong}]}
         assert (await client.post(PATH, json=body)).status_code == 422, wrong
+
+
+async def test_the_owner_gets_the_prepared_questions_as_a_package(
+    client: httpx.AsyncClient,
+) -> None:
+    ask = {
+        "kind": "choice",
+        "link": "",
+        "words": "What?",
+        "options": [{"text": "a"}, {"text": "b"}],
+        "right": [1],
+        "translations": {"zh": {"words": "什么？", "options": ["一", "二"]}},
+    }
+    one = await made(
+        client, items=[{"link": SENTENCE, "questions": [{"entry": "choice", "ask": ask}]}]
+    )
+    path = f"{PATH}/{one['id']}/questions.zip"
+    assert (await client.get(path)).status_code == 422
+    assert (await client.get(path, headers={"Edit-Key": "x" * 26})).status_code == 403
+    for lang, words in (("en", "What?"), ("zh", "什么？")):
+        reply = await client.get(f"{path}?lang={lang}", headers=owner(one))
+        assert (reply.status_code, reply.headers["cache-control"]) == (200, "no-store")
+        with ZipFile(BytesIO(reply.content)) as archive:
+            item = archive.read("question-1.xml").decode()
+        assert words in item
+        assert "<value>choice-1</value>" in item

@@ -62,6 +62,7 @@ OPERATIONS = {  # requests of each
     "GET /api/shares/{id}/asks/{n}": 12,
     "POST /api/collections": 16,
     "GET /api/collections/{id}": 10,
+    "GET /api/collections/{id}/questions.zip": 10,
     "PUT /api/collections/{id}": 40,
     "DELETE /api/collections/{id}": 10,
     "PUT /api/collections/{id}/listing": 10,
@@ -74,6 +75,7 @@ OPERATIONS = {  # requests of each
     "POST /api/assignments/{id}/answers": 40,
     "GET /api/assignments/{id}/answers": 10,
     "GET /api/assignments/{id}/answers.csv": 10,
+    "GET /api/assignments/{id}/answers.json": 10,
     "POST /api/studies": 12,
     "GET /api/studies/{id}": 10,
     "DELETE /api/studies/{id}": 10,
@@ -113,6 +115,7 @@ OPERATIONS = {  # requests of each
     "GET /api/rooms/{code}/answers": 5,
     "GET /api/rooms/{code}/answers.csv": 5,
     "GET /api/rooms/{code}/answers.json": 5,
+    "GET /api/rooms/{code}/questions.zip": 5,
     "DELETE /api/rooms/{code}/answers/{answer}": 5,
 }
 TOO_MUCH = InputError("too-much-work", "", "this is too much")

@@ -5,6 +5,7 @@ import io
 import re
 import time
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 import numpy as np
@@ -393,5 +394,59 @@ async def test_a_right_answer_that_is_no_option_is_refused(client: httpx.AsyncCl
         ({**ORDER["ask"], "right": [0, 1, 1]}, "ask.right"),
     ):
         body = {"entry": ask["kind"], "ask": ask}
+        reply = await client.put(f"{room}/question", json=body, headers=owner)
+        assert (reply.status_code, reply.json()["field"]) == (422, field)
+
+
+POINT: dict[str, Any] = {
+    "entry": "cell",
+    "ask": {
+        "kind": "point",
+        "link": "source=The+cat&head=1",
+        "words": "Where does this head put most of its weight?",
+        "axes": {"rows": ["The", "cat", "<bos>→猫"], "columns": ["The", "cat"]},
+        "cells": ["1 0", "2 1"],
+    },
+}
+
+
+async def test_a_cell_of_a_figure_is_chosen_and_counted(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    await client.put(f"{room}/question", json=POINT, headers=owner)
+    assert "cells" not in (await client.get(f"{room}/state")).json()["question"]["ask"]
+    for wrong in (["3 0"], ["0 2"], ["1"], ["1 0", "2 1"], ["01 0"], ["1 0\n"], ["a b"], []):
+        assert await sent(client, room, MEMBERS[0], wrong) == 422, wrong
+    for member, cell in zip(MEMBERS[:3], ("1 0", "0 0", "2 1"), strict=True):
+        assert await sent(client, room, member, [cell]) == 204
+    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
+    question = (await client.get(f"{room}/state")).json()["question"]
+    assert question["ask"]["cells"] == POINT["ask"]["cells"]
+    first = question["results"]["first"]
+    assert (first["count"], first["right"], first["others"]) == (3, 2, 0)
+    assert first["chosen"] == {"1 0": 1, "2 1": 1, "0 0": 1}
+    table = (await client.get(f"{room}/answers.csv", headers=owner)).text
+    rows = list(csv.DictReader(io.StringIO(table.removeprefix(MARK))))
+    assert [row["first vote"] for row in rows] == ["cat → The", "The → The", "(<bos>→猫) → cat"]
+    assert [row["first right"] for row in rows] == ["yes", "no", "yes"]
+    assert rows[0]["right answer"] == "cat → The / (<bos>→猫) → cat"
+    file = await client.get(f"{room}/questions.zip", headers=owner)
+    assert (file.status_code, file.headers["content-type"]) == (200, "application/zip")
+    with ZipFile(io.BytesIO(file.content)) as archive:
+        item = archive.read("question-1.xml").decode()
+    assert 'mapKey="row-2 column-1"' in item
+    assert "&lt;bos&gt;→猫" in item
+    assert (await client.get(f"{room}/questions.zip")).status_code == 403
+
+
+async def test_a_cell_is_right_only_in_its_figure(client: httpx.AsyncClient) -> None:
+    room, owner = await opened(client)
+    without_axes = {name: value for name, value in POINT["ask"].items() if name != "axes"}
+    for ask, field in (
+        (without_axes, "ask.axes"),
+        ({**POINT["ask"], "cells": ["3 0"]}, "ask.cells"),
+        ({**POINT["ask"], "cells": ["0 2"]}, "ask.cells"),
+        ({**POINT["ask"], "axes": {"rows": ["a"] * 61, "columns": ["a"]}}, "ask.axes.rows"),
+    ):
+        body = {"entry": "cell", "ask": ask}
         reply = await client.put(f"{room}/question", json=body, headers=owner)
         assert (reply.status_code, reply.json()["field"]) == (422, field)

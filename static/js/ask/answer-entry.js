@@ -5,6 +5,7 @@ import { judgeNumber } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
+import { cellPicker } from "./cells.js";
 import { isStated } from "./question-kinds.js";
 
 /** @import { Answer, Choice, Question, Revealed } from "./question.js" */
@@ -177,6 +178,23 @@ const orderEntry = {
   },
 };
 
+// An answer by choosing a cell of a matrix.
+
+/** @type {Entry} */
+const cellEntry = {
+  complete: (answer) => answer.length === 1,
+  right: ([id], { right = [] }) => right.includes(id),
+  draw({ t, choices, answer, revealed, fixed, change }) {
+    if (!choices.length) return [el("p", { key: "none", className: "rest" }, t("This figure cannot be pointed at here."))];
+    const chosen = choices.find(({ id }) => id === answer[0]);
+    return [
+      !fixed && el("p", { key: "how", className: "rest" }, t("Tap a cell, or go to it with the arrow keys and press Enter.")),
+      cellPicker(t, choices, { chosen: answer, right: revealed?.right, fixed, choose: (id) => change([id]) }),
+      chosen && el("p", { key: "chosen", className: "chosen-cell" }, t("Your answer"), " ", chosen.label),
+    ];
+  },
+};
+
 // An answer in words, which nothing judges.
 
 /** @type {Entry} */
@@ -224,4 +242,4 @@ export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ ter
  */
 
 /** @type {Record<import("../core/wire/page-requests.js").Entry, Entry>} */
-export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, text: textEntry, work: textEntry };
+export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, cell: cellEntry, text: textEntry, work: textEntry };

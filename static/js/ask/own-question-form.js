@@ -1,12 +1,13 @@
 /**
- * Where a teacher writes a question: a choice, an order, a number or an answer in words; in a second
- * language if wanted. What is typed is kept until the question is taken.
+ * Where a teacher writes a question: a choice, an order, a number, an answer in words or a point on
+ * the figure; in a second language if wanted. What is typed is kept until the question is taken.
  */
 
 import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { emptyGoal, goalFields, goalOf } from "./goals.js";
+import { createPointPicker } from "./point-picker.js";
 
 /** @import { Entry } from "../core/wire/page-requests.js" */
 /** @import { Question } from "./question.js" */
@@ -15,7 +16,7 @@ import { emptyGoal, goalFields, goalOf } from "./goals.js";
 /** @typedef {{text: string, second: string, note: string, right: boolean}} DraftOption */
 /**
  * @typedef {object} QuestionDraft  as typed
- * @property {"choice" | "order" | "number" | "open" | "does"} kind
+ * @property {"choice" | "order" | "number" | "open" | "point" | "does"} kind
  * @property {string} words
  * @property {string} secondWords  in the other language
  * @property {boolean} twoLanguages
@@ -23,8 +24,10 @@ import { emptyGoal, goalFields, goalOf } from "./goals.js";
  * @property {string} value
  * @property {string} within
  * @property {import("./goals.js").GoalDraft} [goal]
+ * @property {{link: string, cells: string[]}} [point]  the right cells of a figure
  */
 /** @typedef {{entry: Entry, ask: Question}} PreparedQuestion */
+/** @typedef {"words" | "options" | "value" | "within" | "second" | "figure" | "word" | "least"} MissingPart */
 
 const [MAX_WORDS, MAX_OPTION, MAX_NOTE, MAX_OPTIONS] = [500, 200, 300, 12];
 
@@ -39,9 +42,10 @@ export const emptyDraft = () => ({ kind: "choice", words: "", secondWords: "", t
  * @param {QuestionDraft} draft
  * @param {"en" | "zh"} lang  of the author's page
  * @param {<T>(items: T[]) => T[]} shuffle
- * @returns {PreparedQuestion | {missing: "words" | "options" | "value" | "within" | "second" | "word" | "least"}}
+ * @param {import("./point-picker.js").PointedFigure | null} [figure]  that the class would point at
+ * @returns {PreparedQuestion | {missing: MissingPart}}
  */
-export function questionOf(draft, lang, shuffle) {
+export function questionOf(draft, lang, shuffle, figure = null) {
   const { kind, twoLanguages } = draft;
   const [words, secondWords] = [draft.words.trim(), draft.secondWords.trim()];
   const written = draft.options.filter(({ text }) => text.trim());
@@ -63,6 +67,11 @@ export function questionOf(draft, lang, shuffle) {
     return { entry: "numbers", ask: { kind, ...about, value, ...(within === null ? {} : { within }) } };
   }
   if (goal) return { entry: "work", ask: { kind, ...about, goal } };
+  if (kind === "point") {
+    if (!figure) return { missing: "figure" };
+    const cells = cellsIn(draft, figure.link);
+    return { entry: "cell", ask: { kind, ...about, ...figure, ...(cells.length ? { cells } : {}) } };
+  }
   if (kind === "open") return { entry: "text", ask: { kind, ...about } };
   const texts = options.map(({ text, note }) => ({ text: text.trim(), ...(kind === "choice" && note.trim() ? { note: note.trim() } : {}) }));
   const right = kind === "order" ? written.map((_, place) => ordered.indexOf(place)) : options.flatMap((option, i) => (option.right ? [i] : []));
@@ -80,16 +89,23 @@ export function shuffled(items) {
   return items.length > 1 && mixed.every((item, i) => item === items[i]) ? [...mixed.slice(1), mixed[0]] : mixed;
 }
 
+/** The right cells that were marked in a figure; those of another one do not count. @param {QuestionDraft} draft @param {string | null} link */
+const cellsIn = ({ point }, link) => (point?.link === link ? point.cells : []);
+
 /**
- * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
+ * @param {import("../core/figure/types.js").PageContext} page
+ * @param {import("../core/wire/api.js").Api} api
  * @param {object} of
  * @param {string} of.submit  the words of its button
  * @param {() => QuestionDraft | null} of.read  what was typed and not taken yet
  * @param {(draft: QuestionDraft | null) => void} of.keep
  * @param {(question: PreparedQuestion) => void} of.take
+ * @param {() => string | null} of.figure  the query string of the figure that the question is beside
  * @param {() => string} [of.place]  the head that a goal would be about, in words; "": there is none
  */
-export function createOwnQuestionForm({ t }, { submit, read, keep, take, place = () => "" }) {
+export function createOwnQuestionForm(page, api, { submit, read, keep, take, figure, place = () => "" }) {
+  const { t } = page;
+  const picker = createPointPicker(page, api, () => draw());
   const form = h("form", { className: "own-question" });
   const lang = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   let draft = read() ?? emptyDraft();
@@ -108,7 +124,7 @@ export function createOwnQuestionForm({ t }, { submit, read, keep, take, place =
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const question = questionOf(draft, lang, shuffled);
+    const question = questionOf(draft, lang, shuffled, picker.figure());
     if ("missing" in question) {
       missing = missingWords(t, question.missing);
       return draw();
@@ -120,17 +136,20 @@ export function createOwnQuestionForm({ t }, { submit, read, keep, take, place =
   });
 
   function draw() {
-    render(form, ...formFields(t, lang, draft, place(), change, changeOption), el("p", { key: "wrong", className: "wrong", role: "alert" }, missing), el("button", { key: "submit", type: "submit", className: "button strong" }, submit));
+    const link = figure();
+    const pointing = draft.kind === "point" && picker.view(link, cellsIn(draft, link), (cells) => change({ point: { link: link ?? "", cells } }));
+    render(form, ...formFields(t, lang, draft, place(), change, changeOption), pointing, el("p", { key: "wrong", className: "wrong", role: "alert" }, missing), el("button", { key: "submit", type: "submit", className: "button strong" }, submit));
   }
 
   draw();
   return form;
 }
 
-/** @param {Translate} t @param {"words" | "options" | "value" | "within" | "second" | "word" | "least"} missing */
+/** @param {Translate} t @param {MissingPart} missing */
 function missingWords(t, missing) {
   if (missing === "words") return t("Write the question.");
   if (missing === "options") return t("Write at least two answers.");
+  if (missing === "figure") return t("Open a figure with attention first: the class points at its cells.");
   if (missing === "second") return t("Write the question and its answers in the second language too, or leave it out.");
   if (missing === "word") return t("Write the word that it is about.");
   if (missing === "least") return t("Write a share from 0 to 1, such as 0.5.");
@@ -147,7 +166,7 @@ function missingWords(t, missing) {
  */
 function formFields(t, lang, draft, place, change, changeOption) {
   const { kind, twoLanguages, options } = draft;
-  const kinds = /** @type {[QuestionDraft["kind"], string][]} */ ([["choice", t("Multiple choice")], ["number", t("A number")], ["open", t("An answer in words")], ["order", t("Put in order")], ...(place ? [["does", t("A challenge")]] : [])]);
+  const kinds = /** @type {[QuestionDraft["kind"], string][]} */ ([["choice", t("Multiple choice")], ["number", t("A number")], ["open", t("An answer in words")], ["order", t("Put in order")], ["point", t("A point on the figure")], ...(place ? [["does", t("A challenge")]] : [])]);
   const second = lang === "zh" ? t("In English") : t("In Chinese");
   const typed = (/** @type {(text: string) => void} */ take) => (/** @type {any} */ { target }) => take(target.value);
   const field = (/** @type {string} */ key, /** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ take, /** @type {object} */ attributes = {}) =>

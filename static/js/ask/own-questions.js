@@ -1,9 +1,11 @@
 /**
- * Questions that a teacher wrote: a choice, an order, a text, a goal for works; a number is `number` of the other kinds.
+ * Questions that a teacher wrote: a choice, an order, a text, a point on a figure, a goal for works; a
+ * number is `number` of the other kinds.
  * A question has its words and options in the author's language and, if the author wrote it, in the
  * other one; which options are right is told only when it is revealed.
  */
 
+import { cellsOf } from "./cells.js";
 import { goalWords } from "./goals.js";
 
 /** @import { Kind, Question } from "./question.js" */
@@ -24,7 +26,7 @@ function optionsOf({ options, translations }) {
 export const isOwn = ({ kind, link, share, words }) => kind in OWN_KINDS || (kind === "number" && !link && !share && Boolean(words));
 
 /** Whether the answer to a question can be right or wrong. @param {Question} question */
-export const isJudged = ({ kind, right }) => !(kind in OWN_KINDS) || (right?.length ?? 0) > 0;
+export const isJudged = ({ kind, right, cells }) => !(kind in OWN_KINDS) || (right ?? cells ?? []).length > 0;
 
 /** What wrong options stand for, once revealed. @param {Question} question @param {string} id */
 export const noteOf = ({ options }, id) => options?.[Number(id)]?.note ?? "";
@@ -44,6 +46,16 @@ const written = {
 export const OWN_KINDS = {
   choice: { ...written, name: (t) => t("A choice"), entry: () => "choice" },
   order: { ...written, name: (t) => t("An order"), entry: () => "order" },
+  point: {
+    ...written,
+    name: (t) => t("A point on the figure"),
+    entry: () => "cell",
+    choices: cellsOf,
+    async reveal({ question, stated }) {
+      const { cells } = (await stated?.()) ?? question;
+      return { right: cells ?? [], says: [] };
+    },
+  },
   does: {
     ...written,
     name: (t) => t("A sentence or a head that does something"),

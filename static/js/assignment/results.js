@@ -1,5 +1,6 @@
 /** The author's side of an assignment: its link, what was answered beside the model's answers, the table. */
 
+import { cellCounts } from "../ask/cells.js";
 import { createShortLink } from "../core/page/short-link.js";
 import { classAnswers, rowTable } from "../room/results.js";
 import { Problem, failure } from "../core/wire/problem.js";
@@ -32,7 +33,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
   /** @type {Problem | null} */
   let problem = null;
   let [sure, gone] = [false, false];
-  /** The model's rows, of questions that are answered by drawing one. @type {Map<number, {choices: import("../ask/question.js").Choice[], truth: number[]}>} */
+  /** The model's rows, of questions that are answered by drawing one, and right cells. @type {Map<number, {choices: import("../ask/question.js").Choice[], truth: number[], right: string[]}>} */
   const rows = new Map();
 
   async function refresh() {
@@ -45,10 +46,11 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
     if (!gone) setTimeout(refresh, PACE);
   }
 
-  async function table() {
-    const file = await api.assignmentTable(id, key).catch(failure);
+  /** Save a file of answers. @param {Promise<Blob>} reply @param {string} extension */
+  async function save(reply, extension) {
+    const file = await reply.catch(failure);
     problem = file instanceof Problem ? file : null;
-    if (!(file instanceof Problem)) download(file, `answers-${id}.csv`);
+    if (!(file instanceof Problem)) download(file, `answers-${id}.${extension}`);
     draw();
   }
 
@@ -77,7 +79,8 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
         "div",
         { key: "actions", className: "actions" },
         button(t("Link for students"), student, "strong"),
-        button(t("Download the answers (CSV)"), () => void table(), "", !members),
+        button(t("Download the answers (CSV)"), () => void save(api.assignmentTable(id, key), "csv"), "", !members),
+        button(t("Download everything (JSON)"), () => void save(api.assignmentRecord(id, key), "json"), "", !members),
         button(t("Link for yourself"), owner),
         sure
           ? [el("span", { key: "sure", role: "alert" }, t("Delete the assignment and all answers?")), button(t("Delete it"), () => void remove(), "strong"), button(t("Keep it"), () => ((sure = false), draw()), "quiet")]
@@ -90,7 +93,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
       if (!results) return;
       if (questions[i].entry !== "text") tally(classAnswers(questions[i].entry, results));
       const row = rows.get(i);
-      render(below, el("div", { className: "class-answers" }, el("p", {}, resultLine(results)), row && rowTable(t, row.choices, row.truth, [["", results]])));
+      render(below, el("div", { className: "class-answers" }, el("p", {}, resultLine(results)), row && (questions[i].entry === "cell" ? cellCounts(t, row.choices, { name: "", ...results }, row.right) : rowTable(t, row.choices, row.truth, [["", results]]))));
     });
   }
 
@@ -102,8 +105,9 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
 
   inSight(items.map(({ element }) => element), async (element) => {
     const i = items.findIndex((item) => item.element === element);
-    const truth = (await items[i].reveal(false))?.revealed.numbers;
-    if (truth && questions[i].entry === "shares") rows.set(i, { truth, choices: await items[i].choices() });
+    const { numbers = [], right = [] } = (await items[i].reveal(false))?.revealed ?? {};
+    const { entry } = questions[i];
+    if (entry === "cell" || (entry === "shares" && numbers.length)) rows.set(i, { truth: numbers, right, choices: await items[i].choices() });
     draw();
   });
   draw();

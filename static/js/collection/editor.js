@@ -7,6 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { readDraft, forget, keepDraft, keyOf, documentFields, remember, sameDocument } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/request-lock.js";
 import { Problem, failure } from "../core/wire/problem.js";
+import { download } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
@@ -38,6 +39,7 @@ import { createListing } from "./listing.js";
  *   that the changes were made from
  * @property {() => void} remove
  * @property {() => void} present  what is saved
+ * @property {() => void} saveQuestions  those that are saved, as a file
  * @property {(sure: boolean) => void} ask  before deleting
  */
 
@@ -65,7 +67,7 @@ function formOf(t, state, actions, { rows, adding, listing }) {
     document.items.length < MOST_ITEMS && adding,
     saving(t, state, actions),
     listing,
-    el("details", { key: "more", className: "more" }, el("summary", { className: "button quiet" }, t("Edit link, delete")), linkAndDeletion(t, state, actions)),
+    el("details", { key: "more", className: "more" }, el("summary", { className: "button quiet" }, t("Edit link, questions, delete")), linkAndDeletion(t, state, actions)),
   ];
 }
 
@@ -99,9 +101,10 @@ function conflict(t, newer, { busy, view }, actions) {
 }
 
 /** @param {Translate} t @param {EditorState} state @param {EditorActions} actions */
-function linkAndDeletion(t, { link, sure, busy }, actions) {
+function linkAndDeletion(t, { document, changed, link, sure, busy }, actions) {
   const select = (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).select();
   return [
+    document.items.some(({ questions = [] }) => questions.length > 0) && el("p", { key: "qti" }, el("button", { type: "button", className: "button", "aria-disabled": String(changed), onclick: () => !changed && actions.saveQuestions() }, t("Questions for a learning platform (QTI)")), " ", changed && el("span", { className: "meta" }, t("Save first."))),
     el("label", { key: "link" }, el("span", {}, t("Edit link: whoever has it can change and delete the collection")), el("input", { type: "text", readOnly: true, value: link, onfocus: select })),
     sure
       ? el(
@@ -260,6 +263,13 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
     render(root, el("p", { role: "status" }, t("The collection was deleted. Its links no longer open."), " ", el("a", { href: `/c?lang=${lang}` }, t("Your collections"))));
   }
 
+  async function saveQuestions() {
+    const file = await api.collectionQuestions(id, keyOf(id), lang).catch(failure);
+    problem = file instanceof Problem ? file : null;
+    if (!(file instanceof Problem)) download(file, `questions-${id}.zip`);
+    draw();
+  }
+
   function draw() {
     if (root.hidden) return;
     if (!base) return render(root, problem && el("p", { className: "problem", role: "alert" }, wording(t, problem)));
@@ -270,6 +280,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   /** @type {EditorActions} */
   const actions = {
     change, discard, present,
+    saveQuestions: () => void saveQuestions(),
     save: (version) => void save(version ?? from),
     remove: () => void remove(),
     ask: (confirming) => ((sure = confirming), draw()),

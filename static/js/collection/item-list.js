@@ -17,7 +17,7 @@ const MOST_NOTE = 2000;
  */
 export function createItemList({ page, api, lang }, change, draw) {
   const { t } = page;
-  const privateParts = createPrivateParts(page);
+  const privateParts = createPrivateParts(page, api);
   /** What links show; null: nothing any more; undefined: not known yet. @type {Map<string, LinkReply | null | undefined>} */
   const linkReplies = new Map();
   /** Identities of items, which keep focus while they move. @type {WeakMap<KeptItem, number>} */
@@ -78,6 +78,9 @@ export function createItemList({ page, api, lang }, change, draw) {
     return { title: reply.title || kinds[reply.kind], kind };
   };
 
+  /** The figure with attention that an item is, as a query string of the workspace. @param {LinkReply | null | undefined} reply */
+  const figureIn = (reply) => (reply?.page === "workspace" && !reply.share && reply.query ? reply.query : null);
+
   /** @param {KeptItem[]} items @param {KeptItem} item @param {number} i */
   function row(items, item, i) {
     readLink(item.link);
@@ -106,7 +109,7 @@ export function createItemList({ page, api, lang }, change, draw) {
         el("p", { className: "meta" }, `${i + 1} · `, el("a", { href: item.link, target: "_blank", rel: "noopener" }, kind || item.link)),
         el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", maxLength: MOST_TITLE, placeholder: title, value: item.title, oninput: typed("title"), autocomplete: "off" })),
         el("label", { key: "note" }, el("span", {}, t("Note, for the page and the speaker")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: item.note, oninput: typed("note") })),
-        privateParts.of(idOf(item), item, named, (part) => edit(items, i, part)),
+        privateParts.of(idOf(item), item, { name: named, figure: figureIn(linkReplies.get(item.link)) }, (part) => edit(items, i, part)),
       ),
       el("div", { className: "order" }, button("up", "↑", t("Move up"), () => move(items, i, i - 1), i === 0), button("down", "↓", t("Move down"), () => move(items, i, i + 1), i === items.length - 1), button("remove", "×", t("Remove"), () => remove(items, i))),
     );

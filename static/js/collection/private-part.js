@@ -10,13 +10,15 @@ import { el } from "../lib/render.js";
 const MAX_NOTE = 2000;
 const MAX_QUESTIONS = 8;
 
-/** @param {import("../core/figure/types.js").PageContext} page */
-export function createPrivateParts(page) {
+/** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
+export function createPrivateParts(page, api) {
   const { t } = page;
   /** The forms of items' questions. @type {Map<number, HTMLElement>} */
   const forms = new Map();
   /** What the forms do with a question now. @type {Map<number, (question: PreparedQuestion) => void>} */
   const takers = new Map();
+  /** The figures that the items show, as query strings of the workspace. @type {Map<number, string | null>} */
+  const figures = new Map();
   const value = (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).value;
 
   /** Where a question to the class is written. @param {number} id  of the item @param {(question: PreparedQuestion) => void} take */
@@ -25,14 +27,15 @@ export function createPrivateParts(page) {
     if (!forms.has(id)) {
       /** @type {QuestionDraft | null} */
       let draft = null;
-      forms.set(id, createOwnQuestionForm(page, { submit: t("Add the question"), read: () => draft, keep: (typed) => (draft = typed), take: (question) => takers.get(id)?.(question) }));
+      forms.set(id, createOwnQuestionForm(page, api, { figure: () => figures.get(id) ?? null, submit: t("Add the question"), read: () => draft, keep: (typed) => (draft = typed), take: (question) => takers.get(id)?.(question) }));
     }
     return el("details", { key: "write", className: "writing" }, el("summary", {}, t("A question to the class…")), forms.get(id));
   }
 
   return {
-    /** @param {number} id  of the item, which it keeps @param {KeptItem} item @param {string} name @param {(part: Partial<KeptItem>) => void} edit */
-    of(id, { private: privately = "", minutes = null, questions = [] }, name, edit) {
+    /** @param {number} id  of the item, which it keeps @param {KeptItem} item @param {{name: string, figure: string | null}} about @param {(part: Partial<KeptItem>) => void} edit */
+    of(id, { private: privately = "", minutes = null, questions = [] }, { name, figure }, edit) {
+      figures.set(id, figure);
       const count = questions.length === 1 ? t("1 question") : questions.length > 1 && t("{n} questions", { n: questions.length });
       const summary = [t("Only for you"), privately && t("note"), minutes && t("{n} min", { n: minutes }), count].filter(Boolean).join(" · ");
       const question = (/** @type {PreparedQuestion} */ { ask: about }, /** @type {number} */ n) => {

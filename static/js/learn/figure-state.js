@@ -26,6 +26,7 @@ export function liveModel(store, first, isReaders) {
   const began = query();
   return {
     pointing: pointingIn(store),
+    query,
     shows: () => (changed && (isReaders || query() !== began) ? query() : ""),
     go(link) {
       const now = store.get().link;

@@ -60,6 +60,7 @@ function createFollowedMap({ store, t }, rows) {
  *   figure, and nothing has changed
  * @property {(listener: () => void) => void} onChange  call a listener when the reader changes it
  * @property {() => Asks[]} questions  what can be asked about what it shows
+ * @property {() => string} [query]  what it shows of a sentence, as a query string of the workspace
  * @property {import("../core/figure/pointing.js").Pointing} [pointing]  absent: nothing in it can be pointed at
  */
 

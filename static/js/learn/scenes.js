@@ -218,7 +218,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     askable() {
       const current = present();
       const question = questionOf(current);
-      return { own: question, questions: [...(question && !prepared(current).includes(question) ? [question] : []), ...prepared(current), ...(figures.of(figureOf(current))?.questions() ?? [])] };
+      return { own: question, figure: figures.of(figureOf(current))?.query?.() ?? null, questions: [...(question && !prepared(current).includes(question) ? [question] : []), ...prepared(current), ...(figures.of(figureOf(current))?.questions() ?? [])] };
     },
   };
   if (wording) presented.wording = wording;

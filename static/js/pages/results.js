@@ -48,6 +48,11 @@ async function start() {
     if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);
   }
 
+  async function saveQuestions() {
+    const file = room && (await api.roomQuestions(room, lang).catch(failure));
+    if (file && !(file instanceof Problem)) download(file, `questions-${room.code}.zip`);
+  }
+
   const saveAll = () => record && download(new Blob([JSON.stringify(record, null, 1)], { type: "application/json" }), `answers-${record.code}.json`);
   const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button", key: words, onclick }, words);
 
@@ -59,6 +64,7 @@ async function start() {
       room && button(t("Read again"), () => void readRoom()),
       room && button(t("Download the answers (CSV)"), () => void saveTable()),
       record && button(t("Download everything (JSON)"), saveAll),
+      room && button(t("Questions for a learning platform (QTI)"), () => void saveQuestions()),
       el("label", { key: "open", className: "button quiet" }, t("Open a saved file (JSON)"), el("input", { type: "file", accept: ".json,application/json", className: "hidden", onchange: (/** @type {any} */ { target }) => void readFile(target.files[0]) })),
     );
     render(sections, record ? recordSections(t, record) : !problem && el("p", {}, t("Open the file that you saved before the room ended.")));

@@ -83,7 +83,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
   const { t } = page;
   /** What the page shows, for a goal; "": no sentence. */
   const shownQuery = () => workLink(presented.link())?.slice(2) ?? "";
-  const ownForm = createOwnQuestionForm(page, { submit: t("Ask the class"), read: questionDraft, keep: setQuestionDraft, take: ({ entry, ask: about }) => void askRoom(entry, about.goal ? { ...about, link: shownQuery() } : about), place: () => (shownQuery() && (presented.place?.(presented.link()) || t("on the screen"))) });
+  const ownForm = createOwnQuestionForm(page, api, { figure: () => presented.askable().figure ?? null, submit: t("Ask the class"), read: questionDraft, keep: setQuestionDraft, take: ({ entry, ask: about }) => void askRoom(entry, about.goal ? { ...about, link: shownQuery() } : about), place: () => (shownQuery() && (presented.place?.(presented.link()) || t("on the screen"))) });
   let writes = questionDraft() !== null;
   const menu = h("section", { className: "room-kinds", hidden: true, "aria-label": t("Ask the class") });
   bar.after(menu);

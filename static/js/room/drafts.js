@@ -27,7 +27,7 @@ function digest(text) {
 }
 
 /** What a question is, whenever it is asked: its number and its answer do not matter. @param {DraftedQuestion} question */
-export function identity({ entry, ask: { value: _value, within: _within, ...about } }) {
+export function identity({ entry, ask: { value: _value, within: _within, right: _right, cells: _cells, ...about } }) {
   return digest(JSON.stringify([entry, ...Object.entries(about).sort(([a], [b]) => (a < b ? -1 : 1))]));
 }
 

@@ -34,6 +34,7 @@ export async function wordingOf(page, api, presented, about) {
   const words = Promise.all([ownWords || kind.words(inquiry).then(plainText), kind.choices(inquiry)]).catch(() => null);
   const wording = await Promise.race([words, new Promise((/** @type {(value: null) => void} */ resolve) => setTimeout(() => resolve(null), PATIENCE))]);
   if (!wording) return undefined;
-  const choices = wording[1].map(({ id, label }) => [id, plainText(label).slice(0, MAX_CHOICE)]);
+  // The words of cells are those of the question's axes.
+  const choices = (about.kind === "point" ? [] : wording[1]).map(({ id, label }) => [id, plainText(label).slice(0, MAX_CHOICE)]);
   return { words: wording[0].trim().slice(0, MAX_WORDS), choices: Object.fromEntries(choices) };
 }

@@ -175,7 +175,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     const last = results.second.count ? results.second : results.first;
     prediction?.tally(classAnswers(entry, last));
     const texts = entry === "text" && el("ul", { className: "picked" }, (question.truth?.right ?? []).map((text, i) => el("li", { key: i }, text)));
-    render(summary, voteSummary(t, results, entry), texts, answerTable(t, entry, choices, results, result?.revealed.numbers), ownWording && el("p", { className: "why" }, ownWording.why));
+    render(summary, voteSummary(t, results, entry), texts, answerTable(t, entry, choices, results, result?.revealed), ownWording && el("p", { className: "why" }, ownWording.why));
   }
 
   return {

@@ -53,13 +53,15 @@ function summary(t, first, second) {
 function counted(t, { ask: about, entry, choices, truth, votes: { first, second } }) {
   const ids = [...new Set([...Object.keys(choices), ...Object.keys(first.chosen), ...Object.keys(second.chosen)])];
   const answerIds = entry === "choice" ? ids : [...new Set([...Object.keys(first.chosen), ...Object.keys(second.chosen)])].sort((a, b) => Number(a) - Number(b));
+  if (entry === "cell") answerIds.sort((a, b) => (first.chosen[b] ?? 0) + (second.chosen[b] ?? 0) - (first.chosen[a] ?? 0) - (second.chosen[a] ?? 0));
+  const named = (/** @type {string} */ id) => (entry === "cell" ? cellWords(about, id) : choices[id]) ?? id;
   if (!answerIds.length) return means(t, choices, truth?.numbers ?? [], first, second);
   const right = new Set(truth?.right ?? []);
   const within = truth?.within ?? 0;
   const numbers = truth?.numbers ?? [];
   const isRight = (/** @type {string} */ id) => (entry === "numbers" ? numbers.length === 1 && Math.abs(Number(id) - numbers[0]) <= within + 1e-9 : right.has(id));
   const cell = (/** @type {Results} */ { chosen, count }, /** @type {string} */ id) => el("td", {}, shareBar(count ? (chosen[id] ?? 0) / count : 0), el("span", { className: "number" }, String(chosen[id] ?? 0)));
-  const row = (/** @type {string} */ id) => el("tr", { key: id, "data-right": String(isRight(id)) }, el("th", { scope: "row" }, isRight(id) && "✓ ", choices[id] ?? id), cell(first, id), second.count > 0 && cell(second, id), el("td", { className: "stands-for" }, noteOf(about, id)));
+  const row = (/** @type {string} */ id) => el("tr", { key: id, "data-right": String(isRight(id)) }, el("th", { scope: "row" }, isRight(id) && "✓ ", named(id)), cell(first, id), second.count > 0 && cell(second, id), el("td", { className: "stands-for" }, noteOf(about, id)));
   const noted = answerIds.some((id) => noteOf(about, id));
   const head = el("tr", {}, el("th", { scope: "col" }, t("Answer")), el("th", { scope: "col" }, t("First vote")), second.count > 0 && el("th", { scope: "col" }, t("Second vote")), el("th", { scope: "col" }, noted && t("What it stands for")));
   return el("table", { className: "votes" }, el("thead", {}, head), el("tbody", {}, answerIds.map(row)));
@@ -67,6 +69,12 @@ function counted(t, { ask: about, entry, choices, truth, votes: { first, second 
 
 /** What a choice of an own question stands for. @param {QuestionRecord["ask"]} about @param {string} id @returns {string} */
 const noteOf = (about, id) => about.options?.[Number(id)]?.note ?? "";
+
+/** A cell in the words of its row and its column. @param {QuestionRecord["ask"]} about @param {string} id */
+function cellWords({ axes }, id) {
+  const [row, column] = id.split(" ").map(Number);
+  return axes ? `${axes.rows[row]} → ${axes.columns[column]}` : id;
+}
 
 /** The mean of each field or share, beside the model's. @param {Translate} t @param {Record<string, string>} choices @param {number[]} truth @param {Results} first @param {Results} second */
 function means(t, choices, truth, first, second) {

@@ -1,5 +1,6 @@
 /** What a class answered, once it is revealed. */
 
+import { cellCounts } from "../ask/cells.js";
 import { shareBar } from "../core/draw/scale.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
@@ -82,15 +83,20 @@ export function voteTable(t, choices, { first, second }) {
  * @param {import("../core/wire/page-requests.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} bothVotes
- * @param {number[]} [truth]  the model's row
+ * @param {{numbers?: number[], right?: string[]}} [truth]  the model's row, or the right cells
  */
-export function answerTable(t, entry, choices, bothVotes, truth) {
+export function answerTable(t, entry, choices, bothVotes, { numbers: truth, right = [] } = {}) {
   if (!choices.length) return null;
+  if (entry === "cell") return cellTables(t, choices, bothVotes, right);
   if (entry === "choice") return bothVotes.second.count ? voteTable(t, choices, bothVotes) : null;
   if (entry === "order") return voteTable(t, ordersIn(choices, bothVotes), bothVotes);
   if (entry === "numbers") return choices.length === 1 ? voteTable(t, numbersIn(bothVotes), bothVotes) : null;
   return entry === "shares" && truth ? rowTable(t, choices, truth, [[t("First vote"), bothVotes.first], [t("Second vote"), bothVotes.second]]) : null;
 }
+
+/** Where the class pointed, a heat map for each vote. @param {Translate} t @param {Choice[]} choices @param {Votes} bothVotes @param {string[]} right */
+const cellTables = (t, choices, { first, second }, right) =>
+  el("div", { className: "cell-votes" }, cellCounts(t, choices, { name: t("First vote"), ...first }, right), cellCounts(t, choices, { name: t("Second vote"), ...second }, right));
 
 /** The orders that were given most often, in words. @param {Choice[]} choices @param {Votes} both */
 function ordersIn(choices, { first, second }) {
@@ -111,6 +117,7 @@ const numbersIn = ({ first, second }) =>
  */
 export function classAnswers(entry, { chosen, mean, count }) {
   if (!count) return [];
+  if (entry === "cell") return []; // its heat maps have them
   if (entry !== "choice") return [mean.map(String)];
   return Object.entries(chosen).flatMap(([id, times]) => Array.from({ length: times }, () => [id]));
 }

@@ -25,6 +25,7 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {Asks | null} [own]  the question that is on the screen, if there is one
  * @property {Asks[]} questions  about what is on the screen
  * @property {(ask: (question: Asks) => void) => HTMLElement | null} [form]  makes a form for more
+ * @property {string | null} [figure]  the query string of the figure with attention on the screen
  */
 /**
  * A page that can be presented: its link can be read and changed.

@@ -40,7 +40,7 @@ export function gain(first, second) {
  * @param {Partial<Truth>} truth
  */
 export function isRight(entry, answer, { right = [], numbers = [], within = 0.005 }) {
-  if (entry === "choice") return right.includes(answer[0]);
+  if (entry === "choice" || entry === "cell") return right.includes(answer[0]);
   if (entry === "order") return answer.join(" ") === right.join(" ");
   const typedNumbers = answer.map(Number);
   if (entry === "numbers") return typedNumbers.length === numbers.length && typedNumbers.every((number, i) => Math.abs(number - numbers[i]) <= within + 1e-9);

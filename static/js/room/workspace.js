@@ -59,7 +59,7 @@ export function bindWorkspaceRoom(services, initial) {
     place: placed,
     askable() {
       const { link, model } = store.get();
-      return { questions: offeredKinds(link, model).map((kind) => ({ kind, link: format(link) })) };
+      return { figure: format(link), questions: offeredKinds(link, model).map((kind) => ({ kind, link: format(link) })) };
     },
     run: (source) => store.go({ source, target: null, direction: null, query: null, key: null }, "chosen"),
     pointer: store.hovered,

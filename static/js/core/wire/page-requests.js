@@ -57,6 +57,9 @@ export function rooms({ ask, read, send, events }) {
     /** @param {RoomCreated} room @returns {Promise<ClassReply>} */
     classCounts: async (room) => json(await askWithKey(room, "/class")),
 
+    /** The questions that were asked, as a QTI package. @param {RoomCreated} room @param {string} lang */
+    roomQuestions: async (room, lang) => (await askWithKey(room, `/questions.zip?lang=${lang}`)).blob().catch(connectionProblem),
+
     /** Every link that was presented, in order. @param {RoomCreated} room @returns {Promise<RecordReply>} */
     roomRecord: async (room) => json(await askWithKey(room, "/record")),
 
@@ -262,6 +265,9 @@ export function collections({ ask, read, send }) {
     /** @param {string} id @param {string} [key]  the edit key, for what only the owner gets @returns {Promise<CollectionReply>} */
     readCollection: async (id, key) => (key ? json(await ask(collectionPath(id), { headers: { "Edit-Key": encodeURIComponent(key) } })) : read(collectionPath(id))),
 
+    /** The prepared questions, as a QTI package. @param {string} id @param {string} key @param {string} lang */
+    collectionQuestions: async (id, key, lang) => (await ask(`${collectionPath(id)}/questions.zip?lang=${lang}`, { headers: { "Edit-Key": encodeURIComponent(key) } })).blob().catch(connectionProblem),
+
     /**
      * @param {string} id
      * @param {Document} document
@@ -352,6 +358,9 @@ export function assignments({ ask, read, send }) {
 
     /** Answers as CSV: all of them, or a student's own. @param {string} id @param {string} token  the key, or that of a student */
     assignmentTable: async (id, token) => (await ask(`${assignmentPath(id)}/answers.csv`, bearer(token))).blob().catch(connectionProblem),
+
+    /** Everything of an assignment, as a file. @param {string} id @param {string} key */
+    assignmentRecord: async (id, key) => (await ask(`${assignmentPath(id)}/answers.json`, bearer(key))).blob().catch(connectionProblem),
 
     /** @param {string} id @param {string} key */
     deleteAssignment: async (id, key) => void (await ask(assignmentPath(id), { method: "DELETE", ...bearer(key) })),

@@ -133,6 +133,10 @@ export interface components {
       options?: components["schemas"]["Option"][] | null;
       /** @description Numbers of the right options from 0, or their right order; absent: none is. Sent to nobody until revealed. */
       right?: number[] | null;
+      /** @description Of the figure of `link`, in which a cell is to be chosen. */
+      axes?: components["schemas"]["Axes"] | null;
+      /** @description The right cells, each as its row and column from 0, such as `3 0`; absent: none is. Sent to nobody until revealed. */
+      cells?: string[] | null;
       /** @description The question in the other language, if its author wrote it. */
       translations?: {
         [key: string]: components["schemas"]["Translation"];
@@ -158,7 +162,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
@@ -174,6 +178,20 @@ export interface components {
       owner_url: string;
       /** @description ISO 8601, UTC: deleted then, if nobody answers before. */
       expires: string;
+    };
+    /** @description Everything: the questions with what is right, the sums, and every answer. */
+    AssignmentRecord: {
+      id: string;
+      title: string;
+      note: string;
+      /** @description ISO 8601, UTC. */
+      created: string;
+      /** @description ISO 8601, UTC. */
+      saved: string;
+      questions: components["schemas"]["AssignedQuestion"][];
+      /** @description One per question. */
+      results: components["schemas"]["Results"][];
+      students: components["schemas"]["StudentAnswers"][];
     };
     /** @description An assignment as students get it. */
     AssignmentReply: {
@@ -246,6 +264,11 @@ export interface components {
        * @default []
        */
       parameters?: string[];
+    };
+    /** @description The tokens along a matrix in which a cell is to be chosen. */
+    Axes: {
+      rows: string[];
+      columns: string[];
     };
     /** @description A hypothesis extended by one token. */
     BeamReply: {
@@ -1666,7 +1689,7 @@ export interface components {
     /** @description A question without its answer. */
     OpenQuestion: {
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
     };
     /** @description A choice of a question that its author wrote. */
@@ -1914,7 +1937,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
     };
     /** @description A fixed input, the same at every step, and its right answer. */
@@ -1959,7 +1982,7 @@ export interface components {
     QuestionRecord: {
       n: number;
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
       /** @description The question as the teacher read it; empty: not known. */
       words: string;
@@ -1976,7 +1999,7 @@ export interface components {
     QuestionReply: {
       n: number;
       /** @enum {string} */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
@@ -1997,7 +2020,7 @@ export interface components {
        * @description How it is answered.
        * @enum {string}
        */
-      entry: "choice" | "numbers" | "shares" | "text" | "order" | "work";
+      entry: "choice" | "numbers" | "shares" | "text" | "order" | "cell" | "work";
       ask: components["schemas"]["Asked"];
       /**
        * @description Whether students give a nickname.
@@ -2577,6 +2600,17 @@ export interface components {
       gallery?: string[] | null;
       /** @description The model's answer, to compare with. */
       truth?: components["schemas"]["Truth"] | null;
+    };
+    /** @description What a student answered; `member` is the same in the table. */
+    StudentAnswers: {
+      member: string;
+      nickname: string | null;
+      /** @description ISO 8601, UTC. */
+      sent: string;
+      /** @description One per question; null: not answered. */
+      answers: (string[] | null)[];
+      /** @description One per question; null: not answered, or nothing to compare with. */
+      right: (boolean | null)[];
     };
     /** @description The answers to one test. */
     StudyAnswers: {
@@ -3265,9 +3299,11 @@ export type Asked = components["schemas"]["Asked"];
 export type AskedItem = components["schemas"]["AskedItem"];
 export type AssignedQuestion = components["schemas"]["AssignedQuestion"];
 export type AssignmentCreated = components["schemas"]["AssignmentCreated"];
+export type AssignmentRecord = components["schemas"]["AssignmentRecord"];
 export type AssignmentReply = components["schemas"]["AssignmentReply"];
 export type AssignmentRequest = components["schemas"]["AssignmentRequest"];
 export type AttentionInfo = components["schemas"]["AttentionInfo"];
+export type Axes = components["schemas"]["Axes"];
 export type BeamReply = components["schemas"]["BeamReply"];
 export type BegunReply = components["schemas"]["BegunReply"];
 export type CandidateReply = components["schemas"]["CandidateReply"];
@@ -3420,6 +3456,7 @@ export type SnapshotReply = components["schemas"]["SnapshotReply"];
 export type SourceReply = components["schemas"]["SourceReply"];
 export type Span = components["schemas"]["Span"];
 export type StageRequest = components["schemas"]["StageRequest"];
+export type StudentAnswers = components["schemas"]["StudentAnswers"];
 export type StudyAnswers = components["schemas"]["StudyAnswers"];
 export type StudyArm = components["schemas"]["StudyArm"];
 export type StudyPage = components["schemas"]["StudyPage"];
