@@ -99,6 +99,7 @@ async def handout(
     content = {
         **_title_and_note(collection),
         "url": str(collections.reply(services, request, collection).url),
+        "origin": collection.document.get("origin"),
     }
     file = await off_loop(collection_handout, content, items, lang, home, theme)
     return file, f"headlight-collection-{collection.id}.html"

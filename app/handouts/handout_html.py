@@ -7,7 +7,7 @@ head on which it opens are float32, and it says so.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import ceil, floor, log10
@@ -62,6 +62,7 @@ UNSAID = {
     "text": "",
     "question": "",
     "why": "",
+    "left_out": False,
 }
 MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 DIGITS = 12  # binary ones of a number in a collection that would be larger: 1/8,000 of it
@@ -128,6 +129,9 @@ def collection_handout(
 ) -> bytes:
     """Return the file for a collection: scripts and styles once, and the data of every item.
 
+    So that it has at most `COLLECTION_BYTES`, figures have few digits and the last ones are left
+    out, which the file says.
+
     `collection` is the collection with its address; an item is its texts, and what its figure shows
     (None: it has none).
     """
@@ -162,7 +166,7 @@ def collection_handout(
     if len(file) > COLLECTION_BYTES:
         for entry, figure in drawn:
             entry["held"] = share_blocks(f"item-{entry['n']}-data", _in_few_digits(figure), 0)
-        return page(rounded=True)
+        return _in_bytes(COLLECTION_BYTES, entries, lambda: page(rounded=True))
     room = COLLECTION_BYTES - len(file)
     for entry, figure in drawn:
         whole = share_blocks(f"item-{entry['n']}-data", figure, MANY)
@@ -170,6 +174,17 @@ def collection_handout(
             room -= len(whole) - len(entry["held"])
             entry["held"] = whole
     return page(rounded=False)
+
+
+def _in_bytes(limit: int, entries: Sequence[dict[str, Any]], page: Callable[[], bytes]) -> bytes:
+    """Return a file of entries, of which the last figures are left out if it were too large."""
+    file = page()
+    for entry in reversed([entry for entry in entries if entry["page"]]):
+        if len(file) <= limit:
+            break
+        entry |= {"held": Markup(""), "page": "", "remark": "", "left_out": True}
+        file = page()
+    return file
 
 
 def _once(blocks: Sequence[Markup]) -> list[Markup]:

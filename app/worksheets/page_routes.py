@@ -15,6 +15,7 @@ from model.errors import InputError
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
+MAX_HEAD = 63  # from 0
 MAX_SENTENCE = 200  # characters: more words than a matrix on paper has columns
 
 
@@ -25,6 +26,7 @@ async def worksheet_page(
     link: Annotated[str, Query(max_length=MAX_LINK)] = "",
     seed: Annotated[int, Query(ge=0, le=9999)] = 0,
     sentence: Annotated[str, Query(max_length=MAX_SENTENCE)] = "",
+    head: Annotated[int, Query(ge=0, le=MAX_HEAD)] = 0,
 ) -> HTMLResponse:
     """Show what a link leads to as tasks on paper, with an answer key.
 
@@ -32,7 +34,8 @@ async def worksheet_page(
     """
     problem, status = None, 200
     try:
-        sheet = await worksheets.sheet_of(services, request, link, seed, sentence.strip())
+        asked = link, seed, sentence.strip(), head
+        sheet = await worksheets.sheet_of(services, request, *asked)
     except (InputError, ProblemError) as error:
         sheet, problem = Sheet(link=link, sentence=sentence), error.kind
         status = 422 if isinstance(error, InputError) else error.status_code

@@ -68,7 +68,7 @@ STEPS = (
 )
 SCORES = {"scaled": "S = Q · Kᵀ / √d", "dot": "S = Q · Kᵀ"}
 SPECIAL = re.compile(r"<.+>")  # tokens that are no choice for a class
-SELECT = ("*.weights", "*.mask", "*.scores")
+SELECT = ("*.weights", "*.mask")
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Sheet:
     sentence: str = ""  # the class's own, in place of the link's
     matrix: bool = False  # whether another sentence can take its place
     too_large: bool = False  # a matrix was left out
+    heads: int = 0  # of an example by hand, one of which is computed; 0: there is no choice
+    head: int = 0
 
     @property
     def blanks(self) -> bool:
@@ -92,9 +94,12 @@ class Sheet:
 
 
 async def sheet_of(
-    services: Services, request: Request, link: str, seed: int, sentence: str
+    services: Services, request: Request, link: str, seed: int, sentence: str, head: int = 0
 ) -> Sheet:
-    """Return the worksheet of a link. Raises InputError and ProblemError for one to nothing."""
+    """Return the worksheet of a link; by hand, of one of its heads.
+
+    Raises InputError and ProblemError for a link to nothing.
+    """
     if not link.strip():
         return Sheet()
     lang, home = negotiate(request, languages()), base_url(request, services)
@@ -109,16 +114,16 @@ async def sheet_of(
         is_sentence = target.kind == "workspace"
         if is_sentence and sentence:
             target = _with_sentence(target, sentence)
-        title, tasks = await _target(services, target, seed, lang)
+        title, tasks = await _target(services, target, seed, lang, head)
         path = target.link
     on = switched(tasks)
     tasks = [replace(task, on=fits) for task, fits in zip(tasks, on, strict=True)]
     url = home + path
     code = qr_code(url).decode() if tasks and len(url) <= MAX_LINK else ""
     large = any(task.kind == "predict" and not task.tables for task in tasks)
-    return Sheet(
-        path, title, tasks, url, code, seed, sentence if is_sentence else "", is_sentence, large
-    )
+    own = sentence if is_sentence else ""
+    heads = max((task.heads for task in tasks), default=0) if len(tasks) == 1 else 0
+    return Sheet(path, title, tasks, url, code, seed, own, is_sentence, large, heads, head)
 
 
 def _with_sentence(target: Target, sentence: str) -> Target:
@@ -144,9 +149,9 @@ async def _item(services: Services, item: Shown, seed: int, lang: str) -> Sequen
 
 
 async def _target(
-    services: Services, target: Target, seed: int, lang: str
+    services: Services, target: Target, seed: int, lang: str, head: int = 0
 ) -> tuple[str, list[Task]]:
-    """Return the title and the tasks of what a link shows."""
+    """Return the title and the tasks of what a link shows; by hand, of a head."""
     if target.share:
         return await _shared(services, target, seed)
     if target.kind == "lesson":
@@ -168,7 +173,7 @@ async def _target(
         page = "lab" if target.kind == "lab" else "workspace"
         title, link = "", Link(page, f"{target.query}&{target.fragment}".strip("&"))
     if link.page == "lab":
-        return title, [await off_loop(_by_hand, link, seed, size=LARGE)]
+        return title, [await off_loop(_by_hand, link, seed, head, size=LARGE)]
     if link.page != "workspace":
         detail = "link leads to a figure that has no worksheet: only attention has"
         raise InputError("not-a-link", "link", detail)
@@ -176,16 +181,28 @@ async def _target(
 
 
 async def _sentence(services: Services, link: Link, seed: int) -> list[Task]:
-    """Return the tasks of a sentence in the workspace."""
+    """Return the tasks of a sentence in the workspace.
+
+    Scores are recorded only where the head is that the worksheet has, which may be known only from
+    the weights.
+    """
     state = state_of(services, link)
     request = OneTextRunRequest if isinstance(state, OneTextShareState) else RunRequest
     fields = state.model_dump(exclude_unset=True, include=set(request.model_fields))
     name = services[Listing].pick(state.model)
-    select = present(list(SELECT), services[Listing].names(name))
     encoding = Encoding(SAFETENSORS, services[Settings].max_values)
-    reply = await run(services, request.model_validate(fields), select, encoding)
     model = ModelReply.model_validate(services[Listing].describe(name)).model_dump()
-    return _of_trace(state.model_dump(), model, Reply.parse(reply.content), seed)
+
+    async def recorded(*names: str) -> Reply:
+        select = present(list(names), services[Listing].names(name))
+        traced = await run(services, request.model_validate(fields), select, encoding)
+        return Reply.parse(traced.content)
+
+    reply = await recorded(*SELECT)
+    place = card.look(state.model_dump(), model, reply).attention.place
+    scores = (await recorded(f"{place}.scores")).arrays
+    reply = replace(reply, arrays={**reply.arrays, **scores})
+    return _of_trace(state.model_dump(), model, reply, seed)
 
 
 def _of_trace(
@@ -291,8 +308,8 @@ async def _question(services: Services, part: Predict) -> Task:
     return replace(task, kind="row", row=weights.rows[row], tables=[table], lines=0, height=50)
 
 
-def _by_hand(link: Link, seed: int) -> Task:
-    """Return the matrices of the lab with the steps of one row to be computed."""
+def _by_hand(link: Link, seed: int, head: int = 0) -> Task:
+    """Return the matrices of the lab with the steps of one row of a head to be computed."""
     request = request_of(link)
     steps = compute(request).steps
     column = link.state.get("convention") == "column"
@@ -312,7 +329,7 @@ def _by_hand(link: Link, seed: int) -> Task:
     for name, formula in STEPS:
         if name not in steps:
             continue
-        values, dims = _first_head(np.asarray(steps[name].value), steps[name].dims)
+        values, dims = _of_head(np.asarray(steps[name].value), steps[name].dims, head)
         if QUERY not in dims[:1] and name in ("scores", "weights", "mix", "q"):
             values, dims = values.T, dims[::-1]
         side = dims[0] if dims[0] in (QUERY, KEY) else KEY
@@ -322,12 +339,15 @@ def _by_hand(link: Link, seed: int) -> Task:
         label = SCORES.get(request.scoring, formula) if name == "scores" else formula
         tables.append(plain_table(label, values, labels, blank, columns))
     height = 75 + 14 * len(tables)
-    return Task("lab", row=tokens[QUERY][row], tables=tables, lines=LINES + 1, height=height)
+    heads = request.heads if request.heads > 1 else 0
+    task = Task("lab", row=tokens[QUERY][row], tables=tables, lines=LINES + 1, height=height)
+    return replace(task, heads=heads, head=min(head, heads - 1) + 1 if heads else 0)
 
 
-def _first_head(
-    values: NDArray[np.float64], dims: Sequence[str]
+def _of_head(
+    values: NDArray[np.float64], dims: Sequence[str], head: int
 ) -> tuple[NDArray[np.float64], Sequence[str]]:
+    """Return the values of a head, or of the last one if there are fewer."""
     if dims and dims[0] == HEAD:
-        return values[0], dims[1:]
+        return values[min(head, len(values) - 1)], dims[1:]
     return values, dims

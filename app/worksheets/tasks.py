@@ -66,6 +66,8 @@ class Task:
     height: int = 0  # on paper, about, in millimetres
     title: str = ""  # of the item that it begins
     again: bool = False  # whether its sentence stands above the task before it
+    heads: int = 0  # of an example by hand; 0: it has one
+    head: int = 0  # of these, from 1
     on: bool = field(default=True)  # printed unless the reader switches it off
 
 

@@ -5,6 +5,7 @@ import re
 from urllib.parse import quote
 
 import httpx
+import pytest
 from PIL import Image
 
 from app.engine.wire import Reply
@@ -12,7 +13,7 @@ from app.handouts.handout_html import COLLECTION_BYTES
 from app.lessons.markdown import Predict, Text, unlinked
 from app.lessons.service import find
 from app.store.documents import ID_LENGTH
-from tests.collections.collecting import BODY, made
+from tests.collections.collecting import BODY, PATH, made
 from tests.handouts.test_handout import numbers_in
 from tests.serving.problem import hold
 from tests.serving.storage import share
@@ -99,3 +100,30 @@ async def test_a_lesson_is_in_the_handout_with_its_text_and_questions(
     for n in re.findall(r'id="item-(\d+)-data-planes"', file):
         kept = Reply.metadata(numbers_in(file, f"item-{n}-data"))["share"]
         assert not kept["state"].get("interventions")
+
+
+async def test_a_long_collection_says_which_figures_its_handout_leaves_out(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [{"link": f"/?source=The+cat+number+{n}+sat."} for n in range(3)]
+    one = await made(client, items=items)
+    sizes = []
+    for limit in (COLLECTION_BYTES, 1, 0):
+        if not limit:  # room for one of three, in few digits
+            limit = sizes[-1] + 12_000
+        monkeypatch.setattr("app.handouts.handout_html.COLLECTION_BYTES", limit)
+        content = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content
+        left_out = content.decode().count("this figure is not in it")
+        assert len(content) <= limit or left_out == 3
+        assert len(re.findall(r'<figure class="live" data-page', content.decode())) == 3 - left_out
+        sizes.append(len(content))
+        print(limit, len(content), left_out)
+    assert sizes[0] > sizes[2] > sizes[1]
+
+
+async def test_the_handout_of_a_copy_names_its_origin(client: httpx.AsyncClient) -> None:
+    one = await made(client, items=[{"link": "/?source=Hi"}])
+    copy = (await client.post(f"{PATH}/{one['id']}/copies")).json()
+    file = (await client.get(f"/c/{copy['id']}/handout.html?lang=en")).text
+    assert f'/c/{one["id"]}">Week 2 &lt;b&gt;</a>' in file
+    assert "After" not in (await client.get(f"/c/{one['id']}/handout.html?lang=en")).text

@@ -2,12 +2,14 @@
 
 import re
 from html import unescape
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 
 from app.lessons.service import find, taken
+from app.traces.service import run
 from tests.collections.collecting import made
 from tests.serving.storage import share
 
@@ -135,3 +137,29 @@ async def test_without_a_link_the_page_is_a_form(client: httpx.AsyncClient) -> N
     page = await client.get("/worksheet")
     assert 'name="link"' in page.text
     assert 'role="alert"' not in page.text
+
+
+async def test_the_lab_asks_for_a_row_of_the_chosen_head(client: httpx.AsyncClient) -> None:
+    link = f"{LAB.replace('w_q=1_0*0_1', 'w_q=1_0*0_3')}&heads=2"
+    first, second = [await sheet(client, link, head=head) for head in ("0", "1")]
+    assert "Head 1" in first[0]
+    assert "Head 2" in second[0]
+    assert '<option value="1" selected>2</option>' in second[0]
+    queries = [[text for _, text in cells(TABLE.findall(key)[0])] for _, key in (first, second)]
+    assert queries == [["1", "0"], ["0", "3"]]  # q of the two tokens, one feature for each head
+    assert 'name="head"' not in (await sheet(client, LAB))[0]
+
+
+async def test_scores_are_recorded_only_where_the_head_is(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selected: list[str] = []
+
+    async def spy(services: Any, body: Any, select: Any, encoding: Any) -> Any:
+        selected.extend(select)
+        return await run(services, body, select, encoding)
+
+    monkeypatch.setattr("app.worksheets.service.run", spy)
+    await sheet(client, SENTENCE)
+    assert [name for name in selected if name.endswith(".scores")] == ["decoder.1.cross.scores"]
+    assert len([name for name in selected if name.endswith(".weights")]) > 1

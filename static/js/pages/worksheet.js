@@ -1,11 +1,37 @@
 /** A worksheet: which tasks are printed, with the answer key or without. */
 
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { solution, task } from "../collection/prepared-tasks.js";
+import { COLLECTION_ADDRESS, keyOf } from "../core/store/kept-collections.js";
 import { createApi } from "../core/wire/api.js";
-import { find } from "../lib/dom.js";
+import { find, h } from "../lib/dom.js";
+import { render } from "../lib/render.js";
 
 const root = find("#learn");
-const { catalog = "" } = root.dataset;
+const { catalog = "", link = "" } = root.dataset;
+
+/**
+ * Add the questions that this browser's owner of the collection prepared.
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {import("../lib/i18n.js").Translate} t
+ */
+async function addPrepared(api, t) {
+  const [, id = ""] = link.match(COLLECTION_ADDRESS) ?? [];
+  const [tasks, answers] = ["#sheet > .tasks", "#key > .tasks"].map((name) => document.querySelector(name));
+  if (!keyOf(id) || !tasks || !answers) return;
+  const collection = await api.readCollection(id, keyOf(id)).catch(() => null);
+  for (const { title, questions = [] } of collection?.items ?? [])
+    for (const [i, question] of questions.entries()) {
+      const number = String(tasks.children.length + 1);
+      const body = h("div", {});
+      render(body, task(t, question));
+      const printed = h("label", { className: "choice" }, h("input", { type: "checkbox", checked: true }), ` ${t("print")}`);
+      tasks.append(h("li", { className: "task", "data-task": number }, ...(title && i === 0 ? [h("h3", {}, title)] : []), printed, body));
+      const key = h("li", { "data-answers": number });
+      render(key, solution(t, question));
+      answers.append(key);
+    }
+}
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
@@ -14,10 +40,11 @@ async function start() {
   document.querySelector("#print")?.addEventListener("click", () => window.print());
   const withKey = /** @type {HTMLInputElement | null} */ (document.querySelector("#with-key"));
   withKey?.addEventListener("change", () => root.toggleAttribute("data-no-key", !withKey.checked));
-  for (const task of document.querySelectorAll("[data-task]")) {
-    const printed = /** @type {HTMLInputElement} */ (find(".choice input", task));
-    const answers = find(`[data-answers="${task.getAttribute("data-task")}"]`);
-    const follow = () => [task, answers].forEach((element) => element.toggleAttribute("data-off", !printed.checked));
+  await addPrepared(api, page.t);
+  for (const listed of document.querySelectorAll("[data-task]")) {
+    const printed = /** @type {HTMLInputElement} */ (find(".choice input", listed));
+    const answers = find(`[data-answers="${listed.getAttribute("data-task")}"]`);
+    const follow = () => [listed, answers].forEach((element) => element.toggleAttribute("data-off", !printed.checked));
     printed.addEventListener("change", follow);
     follow(); // a reloaded page keeps its ticks
   }

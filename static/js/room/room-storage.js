@@ -105,6 +105,14 @@ export function pickedWork(code) {
 /** @param {string} code @param {{id: string, words: string} | null} picked @param {string} [path]  of the page that shows it */
 export const setPickedWork = (code, picked, path = window.location.pathname) => write("sessionStorage", PICKED, picked && JSON.stringify({ code, path, picked }));
 
+const workIn = (/** @type {string} */ code) => `room-work-${code}`;
+
+/** The entry on a room's wall that this tab sent last, also after a reload; "": none. @param {string} code */
+export const sentWork = (code) => read("sessionStorage", workIn(code)) ?? "";
+
+/** @param {string} code @param {string} id */
+export const setSentWork = (code, id) => write("sessionStorage", workIn(code), id);
+
 /** What this tab explored when the teacher paused; null: nothing. @param {string} code @returns {string | null} */
 export function exploredLink(code) {
   const stored = JSON.parse(read("sessionStorage", EXPLORED) ?? "null");

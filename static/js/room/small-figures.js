@@ -1,5 +1,5 @@
 /**
- * Small figures of the wall: a head's weights, drawn from a link. A run gives the thumbnails of all
+ * Small figures of the wall: a head's weights, or those of attention by hand, drawn from a link. A run gives the thumbnails of all
  * heads of a block, so that another head or layer of the same sentence requests nothing.
  */
 
@@ -9,10 +9,13 @@ import { sharpness } from "../core/draw/matrix-canvas.js";
 import { DEFAULTS, fittedLink, mergeStates, parse } from "../core/store/link.js";
 import { mayBeLong } from "../core/wire/long-texts.js";
 import { pairOf, request } from "../core/wire/request.js";
+import { invalidCells, labRequest, parse as parseLab } from "../lab/link.js";
+import { preset } from "../lab/presets.js";
 
 /** @import { State } from "../core/store/link.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Lab } from "../lab/matrices.js" */
 
 /** Runs that are kept. */
 const MAX_RUNS = 80;
@@ -24,6 +27,31 @@ export const BURST = 40;
 export const PER_SECOND = 0.8;
 /** In CSS pixels. */
 const [WIDTH, HEIGHT] = [220, 150];
+
+/**
+ * Attention by hand that a link shows; null: it is of another page.
+ * @param {string} link
+ * @returns {Lab | null}
+ */
+export function labOf(link) {
+  const { pathname, search } = new URL(link, "http://room");
+  const none = preset("identity");
+  const lab = pathname === "/lab" ? parseLab(search, none) : none;
+  return lab === none || Object.keys(invalidCells(lab)).length ? null : lab;
+}
+
+/**
+ * The weights of the first head of a step by hand, with queries as rows.
+ * @param {import("../lab/steps.js").Answer} answer
+ * @returns {import("../core/draw/head-grid.js").Picture | null}
+ */
+export function labPicture({ steps, dims }) {
+  const weights = dims.weights?.[0] === "head" ? steps.weights[0] : steps.weights;
+  if (!weights) return null;
+  const turned = dims.weights.filter((name) => name !== "head")[0] === "key";
+  const rows = turned ? weights[0].map((/** @type {number} */ _, /** @type {number} */ i) => weights.map((/** @type {number[]} */ row) => row[i])) : weights;
+  return { rows: rows.length, cols: rows[0].length, values: Float32Array.from(rows.flat()), may: null };
+}
 
 /**
  * The state of a figure that a link shows, of the workspace or within a lesson; null: without a sentence.
@@ -55,12 +83,14 @@ export function createBudget(now) {
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "theme">} page
- * @param {Pick<import("../core/wire/api.js").Api, "models" | "trace" | "pace">} api
+ * @param {Pick<import("../core/wire/api.js").Api, "models" | "trace" | "lab" | "pace">} api
  * @param {() => void} arrived  called when a figure that was asked for can be drawn
  */
 export function createSmallFigures({ theme }, api, arrived) {
   /** By request; null: it is on its way, or has failed. @type {Map<string, Trace | null>} */
   const runs = new Map();
+  /** Weights by hand, by request; null as above. @type {Map<string, import("../core/draw/head-grid.js").Picture | null>} */
+  const labs = new Map();
   /** @type {ModelInfo[]} */
   let models = [];
   const allows = createBudget(() => performance.now());
@@ -83,7 +113,31 @@ export function createSmallFigures({ theme }, api, arrived) {
     return { model, place, body: request(model, place, thumbnailTensors(model, place.block)) };
   }
 
+  /** @param {string} key @param {object} body */
+  async function compute(key, body) {
+    labs.set(key, null);
+    for (const old of [...labs.keys()].slice(0, -MAX_RUNS)) labs.delete(old);
+    const answer = await api.lab(body).catch(() => null);
+    const picture = answer && labPicture(answer);
+    if (picture) labs.set(key, picture);
+    if (picture) arrived();
+  }
+
   return {
+    /**
+     * Draw the weights of attention by hand; they are requested first if need be.
+     * @param {HTMLCanvasElement} canvas
+     * @param {Lab} lab
+     * @returns {boolean}  whether they were drawn
+     */
+    drawLab(canvas, lab) {
+      const body = labRequest(lab);
+      const key = JSON.stringify(body);
+      const picture = labs.get(key);
+      if (picture === undefined && !api.pace.busy() && allows()) void compute(key, body);
+      if (picture) paint(canvas, picture, { query: null, key: null }, theme());
+      return Boolean(picture);
+    },
     /**
      * Draw a figure; it is requested first if need be.
      * @param {HTMLCanvasElement} canvas

@@ -2,7 +2,7 @@
 
 import { Problem, failure } from "../core/wire/problem.js";
 import { debounce } from "../lib/timing.js";
-import { ownNickname } from "./room-storage.js";
+import { ownNickname, sentWork, setSentWork } from "./room-storage.js";
 
 /** @import { RoomState } from "../core/wire/page-requests.js" */
 
@@ -21,8 +21,6 @@ export function createWorkSender(api, code, member, { link, explores }) {
   /** @type {RoomState["wall"]} */
   let wall = "closed";
   let sent = "";
-  /** Of the entry on the wall; "": none. */
-  let id = "";
   const later = debounce(() => void send(), SETTLED);
   const retry = debounce(() => void send(), AGAIN);
 
@@ -33,8 +31,10 @@ export function createWorkSender(api, code, member, { link, explores }) {
     const key = JSON.stringify(work);
     if (key === sent || work.link.length > LONGEST) return;
     const reply = await api.sendWork(code, work).catch(failure);
-    if (!(reply instanceof Problem)) [sent, id] = [key, reply.id];
-    else if (reply.passing || reply.kind === "room-changes") retry.later();
+    if (!(reply instanceof Problem)) {
+      sent = key;
+      setSentWork(code, reply.id);
+    } else if (reply.passing || reply.kind === "room-changes") retry.later();
   }
 
   return {
@@ -48,6 +48,6 @@ export function createWorkSender(api, code, member, { link, explores }) {
       later.later();
     },
     /** Whether the class is shown what this member made. @param {RoomState} state */
-    isPicked: ({ picked }) => Boolean(id && picked?.id === id),
+    isPicked: ({ picked }) => Boolean(picked) && picked?.id === sentWork(code),
   };
 }

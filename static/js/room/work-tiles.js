@@ -2,7 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { el } from "../lib/render.js";
-import { createSmallFigures, figureState } from "./small-figures.js";
+import { createSmallFigures, figureState, labOf } from "./small-figures.js";
 
 /** @import { Child } from "../lib/render.js" */
 /** @import { Translate } from "../lib/i18n.js" */
@@ -32,13 +32,14 @@ export function createWorkTiles(page, api, presented, arrived) {
     figures ??= createSmallFigures(page, api, arrived);
     const canvas = canvases.get(id) ?? h("canvas", { "aria-hidden": "true" });
     canvases.set(id, canvas);
-    const figure = figureState(link);
-    const isDrawn = Boolean(figure && figures.draw(canvas, figure));
+    const lab = labOf(link);
+    const figure = lab ? null : figureState(link);
+    const isDrawn = Boolean(lab ? figures.drawLab(canvas, lab) : figure && figures.draw(canvas, figure));
     canvas.classList.toggle("pending", !isDrawn);
     return el(
       "li",
       { key: id, ...attributes },
-      el("div", { className: "picture" }, figure && canvas),
+      el("div", { className: "picture" }, (figure || lab) && canvas),
       el("p", { className: "sentence" }, figure ? figure.source : presented.says(link)),
       el("p", { className: "place" }, [figure && placeOf(t, presented, link, figure), ...notes]),
       ...below,
