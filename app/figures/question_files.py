@@ -25,7 +25,7 @@ def qti_question(
     are not known, and one that is answered by drawing a row, is answered in words.
     """
     translation = (about.translations or {}).get("zh" if lang == "zh" else "en")
-    asked = translation.words if translation else about.words or words
+    worded = translation.words if translation else about.words or words
     listed = list((choices or {}).items())
     if about.options:
         translated = translation.options if translation else []
@@ -33,12 +33,12 @@ def qti_question(
         listed = [(str(n), text) for n, text in enumerate(words_of)]
     if entry == "cell" and about.axes:
         rows, columns = about.axes.rows, about.axes.columns
-        return QtiQuestion("cell", asked, right=right, rows=rows, columns=columns)
+        return QtiQuestion("cell", worded, right=right, rows=rows, columns=columns)
     if entry in ("choice", "order") and len(listed) > 1:
         numbered = {choice: str(n) for n, (choice, _) in enumerate(listed)}
         texts = [(str(n), text) for n, (_, text) in enumerate(listed)]
-        kept = [numbered[choice] for choice in right if choice in numbered]
-        return QtiQuestion("choice" if entry == "choice" else "order", asked, texts, kept)
+        chosen = [numbered[choice] for choice in right if choice in numbered]
+        return QtiQuestion("choice" if entry == "choice" else "order", worded, texts, chosen)
     if entry == "numbers":
-        return QtiQuestion("numbers", asked, listed, numbers=numbers, within=within)
-    return QtiQuestion("text", asked)
+        return QtiQuestion("numbers", worded, listed, numbers=numbers, within=within)
+    return QtiQuestion("text", worded)

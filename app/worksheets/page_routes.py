@@ -34,8 +34,8 @@ async def worksheet_page(
     """
     problem, status = None, 200
     try:
-        asked = link, seed, sentence.strip(), head
-        sheet = await worksheets.sheet_of(services, request, *asked)
+        parameters = link, seed, sentence.strip(), head
+        sheet = await worksheets.sheet_of(services, request, *parameters)
     except (InputError, ProblemError) as error:
         sheet, problem = Sheet(link=link, sentence=sentence), error.kind
         status = 422 if isinstance(error, InputError) else error.status_code

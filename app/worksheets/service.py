@@ -121,9 +121,9 @@ async def sheet_of(
     url = home + path
     code = qr_code(url).decode() if tasks and len(url) <= MAX_LINK else ""
     large = any(task.kind == "predict" and not task.tables for task in tasks)
-    own = sentence if is_sentence else ""
+    replacement = sentence if is_sentence else ""
     heads = max((task.heads for task in tasks), default=0) if len(tasks) == 1 else 0
-    return Sheet(path, title, tasks, url, code, seed, own, is_sentence, large, heads, head)
+    return Sheet(path, title, tasks, url, code, seed, replacement, is_sentence, large, heads, head)
 
 
 def _with_sentence(target: Target, sentence: str) -> Target:

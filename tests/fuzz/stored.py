@@ -37,7 +37,7 @@ def _study(sent: Any) -> Any:
 
 
 def _question(sent: Any) -> Any:
-    hidden = ("value", "right")  # until it is revealed
+    hidden = ("value", "right", "cells")  # until it is revealed
     ask = {name: value for name, value in sent.get("ask", {}).items() if name not in hidden}
     if ask.get("options"):  # without what they stand for
         ask["options"] = [{"text": option["text"]} for option in ask["options"]]

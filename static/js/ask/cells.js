@@ -4,6 +4,7 @@
  */
 
 import { quoted, quotedStep } from "../core/draw/token.js";
+import { ARROWS } from "../core/figure/pointing.js";
 import { attention, axes, place } from "../core/wire/attentions.js";
 import { row } from "../core/wire/wire.js";
 import { two } from "../lib/numbers.js";
@@ -61,12 +62,9 @@ export const axesOf = (choices) => ({
   columns: choices.filter(({ cell }) => cell.row === 0).map(({ cell }) => textOf(cell.columnLabel)),
 });
 
-/** By how many rows and columns a key moves. @type {Record<string, [number, number]>} */
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
 /** Move the focus to the next cell in a direction that can be chosen. @param {KeyboardEvent} event */
 function moveFocus(event) {
-  const [down, across] = MOVES[event.key] ?? [0, 0];
+  const [down, across] = ARROWS[event.key] ?? [0, 0];
   const { target, currentTarget } = event;
   const from = target instanceof HTMLElement ? target.dataset.cell : undefined;
   if (!from || !(down || across) || !(currentTarget instanceof HTMLElement)) return;

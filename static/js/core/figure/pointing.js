@@ -118,7 +118,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
 // Navigation keys: the arrows, within a picture or through its steps.
 
 /** @type {Record<string, [number, number]>}  down, right */
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+export const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
 /** Keys within a list of whichever direction. */
