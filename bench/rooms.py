@@ -4,6 +4,7 @@ crowd    one room of 500, of whom 40 explore: each runs a sentence of their own 
 classes  20 rooms of 25, all presented at once
 two      500 members of a room on two servers that share a Redis; one of them is killed
 same     200 students request the trace of the same new sentence at once
+wall     as crowd, with the wall of these 40 open and closed in turn: the processor time of each
 
 Members and servers share the cores.
 """
@@ -11,6 +12,7 @@ Members and servers share the cores.
 import argparse
 import asyncio
 import itertools
+import os
 import random
 import statistics
 import tempfile
@@ -20,6 +22,7 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import orjson
@@ -30,11 +33,13 @@ from bench.load import sentence
 from tests.rooms.room_members import Member, port, until
 from tests.scale.stores import running_redis
 from tests.servers import AppServer, running_app
-from tests.soak.memory import usage
+from tests.soak.memory import family, usage
 
 CHANGES = 20
 ANSWERING = 100  # members
 EXPLORERS, EXPLORE_SECONDS = 40, 2.0
+# The teacher's page reads the wall this often; small figures come at 0.8 a second after the first.
+WALL_SECONDS, FIGURES, WALL_TURNS = 2.0, 2, 3
 ASK = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
 # A browser on plain http accepts no other encodings.
 HEAD = """POST /api/trace HTTP/1.1\r
@@ -134,6 +139,85 @@ async def crowd(server: AppServer, members: int) -> None:
     print(f"{members} members: {of(alone)}; {grown / members / 1000:.0f} kB more per member")
     print(f"… while {EXPLORERS} explore: {of(late)}; their {len(traces)} traces: {of(traces)}")
     print(f"connections that broke off: {broken}")
+
+
+async def explore_seen(
+    server: AppServer, room: Classroom, n: int, sentences: list[str], took: list[float]
+) -> None:
+    """Explore, and send what is on the screen, as a page does, while the wall is open."""
+    headers = {"Headlight-Client": f"student-{n}", "Accept": "application/octet-stream"}
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
+        await asyncio.sleep(EXPLORE_SECONDS * n / EXPLORERS)
+        for turn in itertools.count():
+            began = time.perf_counter()
+            sentences[n] = sentence()
+            body = {"source": sentences[n], "select": ["*.weights"]}
+            (await client.post("/api/trace", json=body, headers=headers)).raise_for_status()
+            if turn:
+                took.append(time.perf_counter() - began)
+            work = {"member": room.members[n].name, "link": f"/?source={quote(sentences[n])}"}
+            reply = await client.put(f"{room.path}/work", json=work)
+            assert reply.status_code in (200, 409), reply.text  # 409: the wall is closed
+            await asyncio.sleep(max(0.0, began + EXPLORE_SECONDS - time.perf_counter()))
+
+
+async def watch(server: AppServer, room: Classroom, sentences: Sequence[str]) -> None:
+    """Read the wall and request its small figures as the teacher's page does, until cancelled."""
+    headers = {"Headlight-Client": "teacher", "Accept": "application/octet-stream"}
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60) as client:
+        for turn in itertools.count():
+            began = time.perf_counter()
+            (await client.get(f"{room.path}/work", headers=room.owner)).raise_for_status()
+            for n in random.sample(range(EXPLORERS), EXPLORERS if turn == 0 else FIGURES):
+                select = ["decoder.*.cross.weights"]
+                body = {"source": sentences[n], "select": select, "dtype": "uint8"}
+                await client.post("/api/trace", json=body, headers=headers)
+            await asyncio.sleep(max(0.0, began + WALL_SECONDS - time.perf_counter()))
+
+
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a server and its processes have used."""
+    ticks = 0
+    for process in family(pid):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # utime and stime
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+async def wall(server: AppServer, members: int) -> None:
+    """Measure what the wall of the explorers adds, in turns of the same length."""
+    times = {mode: list[float]() for mode in ("closed", "open")}
+    late = {mode: list[float]() for mode in times}
+    sentences, traces = [sentence() for _ in range(EXPLORERS)], list[float]()
+    async with classroom([server], members) as room:
+        await room.change(0)
+        students = [
+            asyncio.create_task(explore_seen(server, room, n, sentences, traces))
+            for n in range(EXPLORERS)
+        ]
+        await until(lambda: len(traces) >= EXPLORERS, 120)
+        for turn in range(2 * WALL_TURNS):
+            mode = ("closed", "open")[turn % 2]
+            await room.client.patch(room.path, json={"wall": mode}, headers=room.owner)
+            teacher = asyncio.create_task(watch(server, room, sentences)) if turn % 2 else None
+            await asyncio.sleep(2)
+            before, done = processor_seconds(server.process.pid), len(traces)
+            for n in range(CHANGES):
+                late[mode] += await room.change(1_000 + 100 * turn + n)
+                await asyncio.sleep(0.5)
+            used = processor_seconds(server.process.pid) - before
+            times[mode].append(used / max(1, len(traces) - done))
+            if teacher:
+                await end([teacher])
+        await end(students)
+    closed, opened = (statistics.median(times[mode]) for mode in times)
+    print(f"{members} members, {EXPLORERS} explore: wall closed {of(late['closed'])}")
+    print(f"… wall open {of(late['open'])}")
+    each = ", ".join(f"{b / a:.2f}" for a, b in zip(*times.values(), strict=True))
+    print(
+        f"processor time for each trace of a student: {1000 * closed:.0f} ms closed, "
+        f"{1000 * opened:.0f} ms open: {opened / closed:.3f} ({each} turn by turn)"
+    )
 
 
 async def classes(server: AppServer, rooms: int, members: int) -> None:
@@ -289,7 +373,7 @@ def started(number: int = 1) -> Iterator[list[AppServer]]:
 def main() -> None:
     """Measure what is named, by default everything."""
     parser = argparse.ArgumentParser(prog="python -m bench.rooms", description=__doc__)
-    parser.add_argument("what", nargs="*", help="crowd, classes, two, same (all)")
+    parser.add_argument("what", nargs="*", help="crowd, classes, two, same, wall (all)")
     parser.add_argument("--members", type=int, default=500)
     options = parser.parse_args()
     print(machine())
@@ -298,6 +382,7 @@ def main() -> None:
         "classes": lambda servers: classes(servers[0], 20, 25),
         "two": lambda servers: two(servers, options.members),
         "same": lambda servers: same(servers[0], 200),
+        "wall": lambda servers: wall(servers[0], options.members),
     }
     for name in options.what or parts:
         with started(2 if name == "two" else 1) as servers:
