@@ -25,7 +25,7 @@ QUESTIONS = [
     QtiQuestion("order", "In order?", [("0", "b"), ("1", "a")], ["1", "0"]),
     QtiQuestion("numbers", "How much?", [("0", "it")], numbers=[0.25], within=0.05),
     QtiQuestion("numbers", "Fill in", [("0", "it"), ("1", "at")], numbers=[0.25, -1]),
-    QtiQuestion("cell", "Where?", right=["1 0", "0 1"], **AXES),
+    QtiQuestion("cell", "Where?", right=["1 0", "0 1"], rows=AXES["rows"], columns=AXES["columns"]),
     QtiQuestion("text", "为什么？"),
 ]
 

@@ -107,7 +107,7 @@ async def test_a_long_collection_says_which_figures_its_handout_leaves_out(
 ) -> None:
     items = [{"link": f"/?source=The+cat+number+{n}+sat."} for n in range(3)]
     one = await made(client, items=items)
-    sizes = []
+    sizes: list[int] = []
     for limit in (COLLECTION_BYTES, 1, 0):
         if not limit:  # room for some, in few digits
             limit = sizes[-1] + 90_000
