@@ -30,7 +30,8 @@ from model.bundle.weights import CARD, TOKENIZER, WEIGHTS
 
 BUNDLE = "living-handout"
 FEW_NUMBERS = 200_000  # with more weights, the file has those of the head on which it opens
-MODEL_FILES = {WEIGHTS: 2, TOKENIZER: 1, "graphs.json": 1, "encoder.onnx": 1, "decoder.onnx": 1}
+GRAPHS = ("encoder.onnx", "decoder.onnx", "self-patterns.onnx", "cross-patterns.onnx")
+MODEL_FILES = {WEIGHTS: 2, TOKENIZER: 1, "graphs.json": 1, **dict.fromkeys(GRAPHS, 1)}
 """The files of an exported model that run, with the bytes of their numbers."""
 WORKER = "model-worker.js"
 GLOSSARY = "glossary.json"
