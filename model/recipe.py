@@ -31,6 +31,7 @@
     train = ["$DATA/train.tsv.gz"]
     dev = "$DATA/dev.tsv"
     tests = { test = "$DATA/test.tsv" }
+    predecessor = "bundles/before"
 
 A stage's folder has its name. A stage may refer to earlier ones by name. `$NAME` is read from the
 environment.
@@ -48,11 +49,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from model.adapters.encoder_decoder.adapter import load
+from model.bundle.measurements import LEARNING
 from model.bundle.model_card import TEMPLATE, write_card
-from model.bundle.weights import CONFIG, digest_of, load_bundle
+from model.bundle.weights import CONFIG, TRAINING, digest_of, load_bundle, write_sums
+from model.measure.certainty import write_certainty
+from model.measure.head_survey import survey_heads
 from model.measure.heads import write_means, write_report
+from model.measure.history import EXAMPLES, write_history
 from model.measure.report import write_page
 from model.measure.scores import SENTENCES, measure, write_figures
+from model.measure.source_words import write_sources
 from model.train.combined_weights import average_bundles
 from model.train.events import Event, StageBegun, StageDone
 from model.train.plan import TrainingPlan
@@ -76,29 +83,54 @@ class Measuring:
     gate: Path | None = None
     align: Path | None = None
     """Folder with hand-aligned pairs."""
-    sentences: Path | None = None
-    """Sentences whose translations the card shows."""
-    template: Path | None = None
-    """The card's template; without it no card is written."""
+    certainty: dict[str, Path] = field(default_factory=dict)
+    """Dev sets by name, on which it is measured when the model is unsure."""
+    predecessor: Path | None = None
+    """The bundle in whose place this one comes: it has the same card's template, sentences and
+    text to search, and continues its history. Without it there is no card."""
     pairs: int = 4000
     """Number of train pairs for the mean outputs."""
     heads: int = 300
     """Number of dev pairs for the report."""
+    survey: str = ""
+    """What the pages about heads call the dev pairs; without it they are not surveyed."""
+
+
+CORPUS, CORPUS_TEXT = "corpus", "corpus.txt"
+INHERITED = (SENTENCES, TEMPLATE, EXAMPLES, LEARNING, CORPUS_TEXT)
+SURVEYED = 600  # pairs
+HISTORY_SOURCES = 100  # sentences per direction
+ALIGNED = 16  # pairs: the integrals of some take minutes
 
 
 def measured(measuring: Measuring, result: Path, device: str, jobs: int) -> None:
-    """Write a copy of the bundle, with means, report, figures and card, as `result`.
+    """Write a copy of the bundle, with all that is measured on it and its card, as `result`.
 
     It replaces a copy that an interruption left unfinished.
     """
     shutil.rmtree(result, ignore_errors=True)
     shutil.copytree(measuring.bundle, result)
-    for path, name in ((measuring.sentences, SENTENCES), (measuring.template, TEMPLATE)):
-        if path:
-            shutil.copyfile(path, result / name)
+    if measuring.predecessor:
+        for name in INHERITED:
+            if (path := measuring.predecessor / name).is_file():
+                shutil.copyfile(path, result / name)
+    write_sums(result)
+    if (result / LEARNING).is_file():
+        write_history(result, [], _step(result), measuring.dev, HISTORY_SOURCES, extend=True)
     write_means(result, measuring.train, measuring.pairs)
     write_report(result, measuring.dev, measuring.align, measuring.heads)
+    if measuring.align:
+        write_sources(result, measuring.align, ALIGNED)
     write_page(result)
+    adapter = load(result, device)
+    if measuring.survey:
+        pairs = measuring.dev.read_text(encoding="utf-8").splitlines()
+        survey_heads(adapter, pairs, result, title=measuring.survey, count=SURVEYED)
+    if (result / CORPUS_TEXT).is_file():
+        text = (result / CORPUS_TEXT).read_text(encoding="utf-8").splitlines()
+        survey_heads(adapter, text, result / CORPUS, title="Headlight", index=True)
+    if measuring.certainty:
+        write_certainty(result, measuring.certainty, gate=measuring.gate)
     first, second = load_bundle(result).languages
     figures = measure(
         result,
@@ -111,8 +143,13 @@ def measured(measuring: Measuring, result: Path, device: str, jobs: int) -> None
         gate=measuring.gate,
     )
     write_figures(result, figures)
-    if measuring.template:
+    if (result / TEMPLATE).is_file():
         write_card(result)
+
+
+def _step(bundle: Path) -> int:
+    record: dict[str, Any] = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
+    return int(record["step"])
 
 
 DONE = "done.json"
@@ -166,7 +203,7 @@ OWN: dict[str, dict[str, type]] = {
     "distil": {"teachers": list, "train": list, "beam": int, "reverse": float, "part": int},
     "measure": {
         **{"bundle": str, "train": list, "dev": str, "tests": dict, "gate": str, "align": str},
-        **{"sentences": str, "template": str, "pairs": int, "heads": int},
+        **{"certainty": dict, "predecessor": str, "pairs": int, "heads": int, "survey": str},
     },
 }
 NEEDED = {"bundles", "teachers", "train", "bundle", "dev"}
@@ -277,10 +314,12 @@ def _check(do: str, options: Options) -> None:
 def _measuring(options: Options) -> Measuring:
     """Return the options of a stage that measures, with paths."""
     paths: dict[str, Any] = {
-        name: Path(value) if isinstance(value, str) else value for name, value in options.items()
+        name: Path(value) if isinstance(value, str) and name != "survey" else value
+        for name, value in options.items()
     }
     paths["train"] = tuple(map(Path, options["train"]))
-    paths["tests"] = {name: Path(path) for name, path in options.get("tests", {}).items()}
+    for name in ("tests", "certainty"):
+        paths[name] = {set_: Path(path) for set_, path in options.get(name, {}).items()}
     return Measuring(**paths)
 
 

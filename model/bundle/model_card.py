@@ -126,7 +126,7 @@ def _certainty(path: Path, digest: str) -> str:
         [[f"{row['threshold']:.1f}", *_marked(row)[2:]] for row in measured["curve"]],
     )
     words, texts, plain = measured["words"], measured["texts"], measured["plain"]
-    gate, next_token = measured["gate"], measured["calibration"]
+    next_token = measured["calibration"]
     return "\n\n".join(
         [
             f"A word is doubtful up to a certainty of {measured['word']:.3f}: of the doubtful ones "
@@ -141,9 +141,7 @@ def _certainty(path: Path, digest: str) -> str:
             f"improbable ones {texts['precision']:.1%} are wrong, of the wrong ones "
             f"{texts['recall']:.1%} are improbable.",
             tables[1],
-            f"Of what people type first, {gate['right_unmarked']} of {gate['right']} correct "
-            f"translations have no doubtful word, and {gate['wrong_marked']} of {gate['wrong']} "
-            "incorrect ones have one; none of these sentences was used to choose a threshold.",
+            *_on_gate(measured.get("gate")),
             f"The next token, given the reference so far ({next_token['tokens']:,} tokens), is "
             f"predicted correctly in {next_token['right']:.1%}; the expected calibration error is "
             f"{next_token['error']:.3f}, and {next_token['error_at_temperature']:.3f} at the "
@@ -154,6 +152,16 @@ def _certainty(path: Path, digest: str) -> str:
     )
 
 
+def _on_gate(gate: Mapping[str, int] | None) -> list[str]:
+    if gate is None:
+        return []
+    return [
+        f"Of what people type first, {gate['right_unmarked']} of {gate['right']} correct "
+        f"translations have no doubtful word, and {gate['wrong_marked']} of {gate['wrong']} "
+        "incorrect ones have one; none of these sentences was used to choose a threshold."
+    ]
+
+
 def _untranslated(measured: Mapping[str, Any]) -> list[str]:
     """Return what naming source words as not translated is worth; nothing if not measured."""
     if not (found := measured.get("untranslated")):
@@ -161,7 +169,6 @@ def _untranslated(measured: Mapping[str, Any]) -> list[str]:
     marks = ("wrong", "marked", "precision", "recall")
     head, words, source = measured["aligner"], found["words"], measured["source"]
     rows = [[row["set"], row["direction"], *_marked(row)] for row in found["sets"]]
-    rows.append(["all", "", *_marked(words)])
     return [
         f"A source word is passed over if no row that {head['rows']} a written token has a weight "
         f"of {source:.2f} on it, by head {head['head'] + 1} of layer {head['layer'] + 1}: of the "

@@ -108,6 +108,12 @@ def _digest_of(sums: Mapping[str, str]) -> str:
     return hashlib.sha256(b"".join(bytes.fromhex(digest) for digest in sums.values())).hexdigest()
 
 
+def write_sums(folder: Path) -> None:
+    """Write SHA256SUMS, against which the bundle is checked when it is opened."""
+    lines = [f"{digest}  {name}\n" for name, digest in _sums(folder).items()]
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
 def _check(folder: Path, sums: Mapping[str, str]) -> None:
     """Raise `FileError` for a file that does not match SHA256SUMS; a bundle may have none."""
     listed = folder / SUMS

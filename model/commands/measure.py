@@ -76,9 +76,8 @@ class Gate(Command):
 
         python -m model measure gate runs/mine/bundle
 
-    translates each sentence of `model/measure/gate.tsv` greedily, in the direction that the page
-    would detect, and prints the share of correct ones by kind and direction, and the incorrect
-    ones.
+    translates each sentence of `model/measure/gate.tsv` in the direction that the page would
+    detect, and prints the share of correct ones by kind and direction, and the incorrect ones.
     """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -90,11 +89,12 @@ class Gate(Command):
             metavar="TSV",
             help="kind, sentence, pattern (built in)",
         )
+        parser.add_argument("--beam", type=int, default=1, help="beams of the search (1: greedy)")
         arguments.device(parser)
         parser.set_defaults(device="cpu")
 
     def run(self, args: argparse.Namespace) -> None:
-        passages = measure_gate(args.bundle, args.gate, args.device)
+        passages = measure_gate(args.bundle, args.gate, args.device, args.beam)
         print(table(passages))
         print(f"\n{failures(passages)}")
 

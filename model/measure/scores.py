@@ -111,19 +111,22 @@ def plain(translation: str, language: str) -> str:
     return " ".join(text.split())
 
 
-def passed(adapter: Adapter, gate: Sequence[Gated]) -> list[Passage]:
-    """Return a model's greedy translations of the sentences, in order."""
+def passed(adapter: Adapter, gate: Sequence[Gated], decode: Decode) -> list[Passage]:
+    """Return a model's translations of the sentences, in order."""
     written: dict[Gated, str] = {}
     for direction in sorted({gated.direction for gated in gate}):
         mine = [gated for gated in gate if gated.direction == direction]
-        texts = translate(adapter, [gated.text for gated in mine], direction, Decode())
+        texts = translate(adapter, [gated.text for gated in mine], direction, decode)
         written |= dict(zip(mine, texts, strict=True))
     return [Passage(gated, written[gated], gated.passes(written[gated])) for gated in gate]
 
 
-def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[Passage]:
-    """Return a bundle's translations of the sentences of a gate."""
-    return passed(load(bundle.resolve(), device, measured=False), read_gate(path))
+def measure_gate(
+    bundle: Path, path: Path = GATE, device: str = "cpu", beam: int = 1
+) -> list[Passage]:
+    """Return a bundle's translations of the sentences of a gate, greedy with a beam of 1."""
+    decode = Decode() if beam == 1 else Decode("beam", beam=beam)
+    return passed(load(bundle.resolve(), device, measured=False), read_gate(path), decode)
 
 
 def counts(passages: Sequence[Passage]) -> list[dict[str, Any]]:

@@ -156,7 +156,7 @@ def many_heads(models: Models) -> Facts:
         for one in info.attentions
         for head in range(one.heads)
     }
-    before, like_this = translation(models), without["encoder.2.self", 1]
+    before = translation(models)
     changed = [text for text in without.values() if text != before]
     heads = info.heads["encoder"]
     animal, second, place = (
@@ -171,10 +171,8 @@ def many_heads(models: Models) -> Facts:
         "heads": str(heads),
         "channels": str(info.d_model // heads),
         "output": before,
-        "without": like_this,
         "all_heads": str(len(without)),
         "that_change": str(len(changed)),
-        "like_this": str(changed.count(like_this)),
         "animal": animal,
         "without_place": translation(models, place, source=ANIMAL),
         "without_place_4": second.trace(ANIMAL, interventions=[place], select=[]).output.text,

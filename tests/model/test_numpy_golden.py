@@ -81,6 +81,19 @@ def lens(witness: NumpyTransformer, run: dict[str, Array], written: list[int]) -
     }
 
 
+def neighbours(witness: NumpyTransformer, source: list[int]) -> dict[str, Array]:
+    """Return the ten other rows of the embedding table that point most like those of the source."""
+    table = witness.weights["embedding.weight"]
+    unit = table / np.linalg.norm(table, axis=-1, keepdims=True)
+    cosines = unit[source] @ unit.T
+    cosines[range(len(source)), source] = -np.inf
+    nearest = np.argsort(-cosines, axis=-1)[:, :10]
+    return {
+        "inside.nearest.candidates": nearest,
+        "inside.nearest.cosines": np.take_along_axis(cosines, nearest, axis=-1),
+    }
+
+
 def step(array: Array) -> Array:
     """Return the tolerance of a number: the rounding of its type, at least `NEAR`."""
     if array.dtype == np.float16:
@@ -97,6 +110,7 @@ def test_a_golden_trace_is_right(witness: NumpyTransformer, name: str) -> None:
     run["decoder.probabilities"] = -np.sort(-likely, axis=-1)[:, :10]
     run["decoder.candidates"] = np.argsort(-likely, axis=-1)[:, :10]
     run |= lens(witness, run, written)
+    run |= neighbours(witness, [token["id"] for token in then.document["tokens"]["source"]])
     for tensor, array in then.arrays.items():
         if tensor in run or not tensor.startswith(ELSEWHERE):
             scaled = run[tensor] * (255 if array.dtype == np.uint8 else 1)

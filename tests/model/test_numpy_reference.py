@@ -173,7 +173,7 @@ def test_the_sentences_are_short_and_long(traces: list[Trace]) -> None:
     assert len(lengths) > 8
     assert min(lengths) == 4
     assert max(lengths) > 100
-    assert max(len(trace.texts["target"]) for trace in traces) == 128
+    assert max(len(trace.texts["target"]) for trace in traces) > 120
 
 
 def test_greedy_writes_what_the_witness_holds_most_probable(

@@ -1,7 +1,9 @@
 """Recipes: stages that depend on one another, with the same results however often killed."""
 
 import json
+import os
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,7 +70,9 @@ bundle = "student"
 train = ["$PAIRS/train.tsv"]
 dev = "$PAIRS/dev.tsv"
 tests = { toy = "$PAIRS/dev.tsv" }
-template = "$TEMPLATE"
+predecessor = "$BEFORE"
+survey = "Toy, dev split"
+certainty = { toy = "$PAIRS/dev.tsv" }
 pairs = 20
 heads = 4
 """.replace("SHAPE", "\n".join(f"{k} = {v}" for k, v in OPTIONS.items()))
@@ -80,12 +84,15 @@ def made(data: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("recipe")
     rows = Path(data[1]).read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "lessons.tsv").write_text("".join(rows[:40]), encoding="utf-8")
-    (folder / "template.md").write_text("# Toy\n\n$digest\n\n$scores\n", encoding="utf-8")
+    before = folder / "before"
+    before.mkdir()
+    (before / "card.template.md").write_text("# Toy\n\n$digest\n\n$scores\n", encoding="utf-8")
+    (before / "corpus.txt").write_text("".join(rows[:3]), encoding="utf-8")
     (folder / "toy.toml").write_text(RECIPE, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRS", str(Path(data[1]).parent))
         patch.setenv("LESSONS", str(folder / "lessons.tsv"))
-        patch.setenv("TEMPLATE", str(folder / "template.md"))
+        patch.setenv("BEFORE", str(before))
         yield folder / "toy.toml"
 
 
@@ -175,6 +182,17 @@ def test_stages_follow_from_one_another(made: Path, whole: tuple[Path, list[Even
     assert (bundle / "means.safetensors").is_file()
     assert load(bundle, "cpu").trace("one").output.tokens, "no measurement is of other weights"
     assert json.loads((bundle / "report.json").read_text())["pairs"] == 4
+    sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=bundle)
+    assert sums.returncode == 0
+    surveys = [
+        json.loads((bundle / name).read_text()) for name in ("heads.json", "corpus/heads.json")
+    ]
+    assert [(survey["title"], survey["sentences"]) for survey in surveys] == [
+        ("Toy, dev split", 2 * len(Path(os.environ["PAIRS"], "dev.tsv").read_text().splitlines())),
+        ("Headlight", 6),
+    ], "a pair is read in both directions"
+    assert (bundle / "corpus" / "index.json").is_file()
+    assert json.loads((bundle / "certainty.json").read_text())["digest"] == digest_of(bundle)
     assert "# What its heads do" in (bundle / "REPORT.md").read_text(encoding="utf-8")
 
     stages = read_recipe(made, folder)
