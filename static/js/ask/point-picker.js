@@ -31,6 +31,14 @@ export function createPointPicker(page, api, drawn) {
     drawn();
   }
 
+  /** @param {string | null} figureLink */
+  function status(figureLink) {
+    if (!figureLink) return t("Open a figure with attention first: the class points at its cells.");
+    if (problem) return wording(t, problem);
+    if (!choices) return t("Loading…");
+    return choices.length ? t("Tap the cells that are right; none to ask for opinions.") : t("This figure cannot be pointed at here.");
+  }
+
   return {
     /** The figure, once it has arrived. @returns {PointedFigure | null} */
     figure: () => (choices?.length ? { link, axes: axesOf(choices) } : null),
@@ -42,8 +50,9 @@ export function createPointPicker(page, api, drawn) {
     view(figureLink, cells, change) {
       if (figureLink && figureLink !== link) void read(figureLink);
       const toggle = (/** @type {string} */ id) => change(cells.includes(id) ? cells.filter((cell) => cell !== id) : [...cells, id]);
-      const says = !figureLink ? t("Open a figure with attention first: the class points at its cells.") : problem ? wording(t, problem) : !choices ? t("Loading…") : choices.length ? t("Tap the cells that are right; none to ask for opinions.") : t("This figure cannot be pointed at here.");
-      return el("div", { key: "point", className: "pointing" }, el("p", { key: "says", className: "hint", role: "status" }, says), figureLink === link && choices !== null && choices.length > 0 && cellPicker(t, choices, { chosen: cells, fixed: false, choose: toggle }));
+      return el("div", { key: "point", className: "pointing" },
+        el("p", { key: "status", className: "hint", role: "status" }, status(figureLink)),
+        figureLink === link && choices !== null && choices.length > 0 && cellPicker(t, choices, { chosen: cells, fixed: false, choose: toggle }));
     },
   };
 }

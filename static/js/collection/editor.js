@@ -159,6 +159,17 @@ function createLinkField({ page: { t }, api, lang }, add) {
  * @property {HTMLElement} readersPage  the page for readers, hidden while editing
  */
 
+/**
+ * @param {import("../core/wire/api.js").Api} api @param {string} id  of a collection @param {string} lang
+ * @returns {Promise<Problem | null>} why there is no file
+ */
+async function downloadQuestions(api, id, lang) {
+  const file = await api.collectionQuestions(id, keyOf(id), lang).catch(failure);
+  if (file instanceof Problem) return file;
+  download(file, `questions-${id}.zip`);
+  return null;
+}
+
 /** @param {Plan} plan */
 export function createEditor({ page, api, lang, id, url, root, readersPage, canList, present }) {
   const { t, announce } = page;
@@ -171,10 +182,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   /** Saved by someone else since. @type {CollectionReply | null} */
   let newer = null;
   let [busy, sure, message, problem] = [false, false, "", /** @type {Problem | null} */ (null)];
-  const askServer = createRequestLock((now) => {
-    busy = now;
-    if (now) draw();
-  });
+  const askServer = createRequestLock((now) => ((busy = now), now && draw()));
   const list = createItemList({ page, api, lang }, (items, words) => change({ items }, words), draw);
   const listing = canList ? createListing({ page, api, lang, id }) : null;
   const field = createLinkField({ page, api, lang }, (link) => {
@@ -219,34 +227,33 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
     if (!done) return;
     problem = null;
     if (!(done instanceof Problem)) saved(done);
-    else if (done.kind === "collection-changed") await conflict();
-    else problem = done;
+    else if (done.kind === "collection-changed") {
+      const reply = await api.readCollection(id, keyOf(id)).catch(failure);
+      if (reply instanceof Problem) problem = reply;
+      else newer = reply;
+    } else problem = done;
     draw();
+  }
+
+  /** @param {CollectionReply} collection  which the document is now */
+  function settle(collection) {
+    base = collection;
+    from = collection.version;
+    newer = null;
+    keepDraft(id, null);
   }
 
   /** @param {CollectionReply} done */
   function saved(done) {
-    base = done;
-    from = done.version;
-    newer = null;
-    keepDraft(id, null);
+    settle(done);
     remember({ id, title: done.title, key: keyOf(id) });
     message = t("Saved.");
   }
 
-  async function conflict() {
-    const reply = await api.readCollection(id, keyOf(id)).catch(failure);
-    if (reply instanceof Problem) problem = reply;
-    else newer = reply;
-  }
-
   function discard() {
     if (!base || busy) return;
-    base = newer ?? base;
-    from = base.version;
-    newer = null;
+    settle(newer ?? base);
     document = documentFields(base);
-    keepDraft(id, null);
     message = t("This is what is saved.");
     draw();
   }
@@ -254,19 +261,15 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   async function remove() {
     const done = await askServer(() => api.deleteCollection(id, keyOf(id)));
     if (done === null) return;
-    if (done instanceof Problem) {
-      problem = done;
-      return draw();
-    }
+    problem = done instanceof Problem ? done : null;
+    if (problem) return draw();
     forget(id);
     base = null;
     render(root, el("p", { role: "status" }, t("The collection was deleted. Its links no longer open."), " ", el("a", { href: `/c?lang=${lang}` }, t("Your collections"))));
   }
 
   async function saveQuestions() {
-    const file = await api.collectionQuestions(id, keyOf(id), lang).catch(failure);
-    problem = file instanceof Problem ? file : null;
-    if (!(file instanceof Problem)) download(file, `questions-${id}.zip`);
+    problem = await downloadQuestions(api, id, lang);
     draw();
   }
 

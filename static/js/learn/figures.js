@@ -257,7 +257,7 @@ async function labFigure(services, element) {
   const share = storedShare && !(storedShare instanceof Problem) ? labOfShare(storedShare) : null;
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const lab = share?.lab ?? parseLab(element.dataset.link ?? "", preset("identity"));
-  const known = isServed ? share?.known : await labReplies(api.lab, lab);
+  const knownReplies = isServed ? share?.known : await labReplies(api.lab, lab);
   const root = h("div", { className: "by-hand" });
   const shareLink = linkOfShare(services, element, () => ({ state: shareState(figure.lab(), lang) }), () => live?.shows() ?? "");
   const bar = h("p", { className: "figure-bar" }, ...(shareLink ? [shareLink.button] : []));
@@ -273,7 +273,7 @@ async function labFigure(services, element) {
     root,
     page,
     lab,
-    known,
+    known: knownReplies,
     compute: isServed ? api.lab : null,
     onReply,
     choices: element.dataset.choices?.split(" ") ?? false,
@@ -284,7 +284,7 @@ async function labFigure(services, element) {
     },
   });
   bar.prepend(figure.rest);
-  const problem = known ? null : await first; // as the steps of a share are
+  const problem = knownReplies ? null : await first; // as the steps of a share are
   if (problem) {
     figure.destroy();
     throw problem;
