@@ -65,7 +65,8 @@ async function start() {
   for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary, bindFrame]) part(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   bindDisclosure(find("#examples-open"), find("#examples-panel"));
-  await services.figure.run();  // drawn before the model is opened
+  const first = services.figure.run();
+  if (model.isOpening || !able) await first;  // drawn before the model is opened
   if (!able) return withoutModel(new Problem("no-simd"));
   model.opened.then(loading.done, withoutModel);
   await startPackedWorker(files, WORKER).then(begin, (error) => withoutModel(new Problem("unexpected", { detail: String(error) })));

@@ -9,7 +9,7 @@ import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { isUnread } from "../wire/rounded-weights.js";
-import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
+import { missingAddresses, summaryAddress, wholeTensorName } from "../wire/tensor-cache.js";
 import { withOtherRun, runKind } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
@@ -103,10 +103,11 @@ export function frozen(api, { id, initial, requested = {}, options }) {
     },
     models: async () => (model ? [model] : server.models()),
     async trace(request, signal) {
-      const { select = [] } = /** @type {{select?: string[]}} */ (request);
+      const { select = [], summarise = [] } = /** @type {{select?: string[], summarise?: string[]}} */ (request);
       const mine = ownShare && runOf({ trace: request }) === runOfShare(ownShare) ? ownShare.trace : null;
-      if (mine && !missingAddresses(mine, select).length) return mine;
-      const unread = missingAddresses(mine, select).map(wholeTensorName);
+      const missing = missingAddresses(mine, [...select, ...summarise.map(summaryAddress)]);
+      if (mine && !missing.length) return mine;
+      const unread = missing.map(wholeTensorName);
       if (ownShare && mine && !model && unread.every((name) => isUnread(mine, name ?? ""))) {
         const tensors = await Promise.all(unread.map((name) => api.readRounded(/** @type {Share} */ (ownShare), name ?? "")));
         return { ...mine, tensors: { ...mine.tensors, ...Object.fromEntries(tensors.map((tensor, n) => [unread[n], tensor])) } };
