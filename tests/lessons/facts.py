@@ -109,8 +109,6 @@ def text_to_vectors(models: Models) -> Facts:
 def far_words(models: Models) -> Facts:
     return {
         "sort_window": right("sort-window", 12),
-        "induction": right("induction", 12),
-        "induction_window": right("induction-window", 12),
     }
 
 
