@@ -40,8 +40,11 @@ MODEL = """\
 ## The model
 
 It was trained on sentences by the contributors of [Tatoeba](https://tatoeba.org) \
-([CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/)) and on captions of \
-[3AM](https://aclanthology.org/2024.lrec-main.1/) (MIT): see its \
+([CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/)), on captions of \
+[3AM](https://aclanthology.org/2024.lrec-main.1/) (MIT), and on a little of MASSIVE and SLURP \
+(CC BY 4.0), African Storybook (CC BY), LineageOS, Thunderbird and Wikipedia for Android \
+(Apache-2.0), the Hugging Face course (Apache-2.0), the Open Source Guides (CC BY 4.0), TICO-19 \
+(CC0), CLDR (Unicode-3.0) and Natural Earth (public domain): see its \
 [card](model/checkpoints/en-zh/README.md).
 """
 

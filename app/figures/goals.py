@@ -44,7 +44,7 @@ class Goal(Strict):
     query: Annotated[GoalWord | None, Optional] = Field(
         default=None, description="The word in whose rows; absent: in any row."
     )
-    least: float = Field(default=0.5, gt=0, le=1, description="From 0 to 1.")
+    least: float = Field(default=0.5, ge=0.01, le=1, description="From 0 to 1.")
     words: list[GoalWord] = Field(default=[], max_length=MAX_WORDS)
     free: list[Free] = Field(
         default=["sentence"],
@@ -175,16 +175,31 @@ def _flat(places: Sequence[Sequence[int]]) -> list[int]:
 
 
 ALPHABET = "0-9A-Za-z\u00c0-\u024f\u0370-\u1fff"  # letters of which only whole words count
+LETTER = re.compile(f"[{ALPHABET}]")
 
 
 def occurrences(word: str, text: str) -> list[tuple[int, int]]:
     """Return where a word is in a text, as half-open spans of code points."""
-    pattern = re.escape(word)
-    if re.match(f"[{ALPHABET}]", word):
-        pattern = f"(?<![{ALPHABET}])" + pattern
-    if re.search(f"[{ALPHABET}]$", word):
-        pattern += f"(?![{ALPHABET}])"
-    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+    sought, read, spans = _lower(word), _lower(text), []
+    start = read.find(sought)
+    while start >= 0:
+        end = start + len(sought)
+        inside = any(
+            LETTER.match(edge) and LETTER.match(neighbour)
+            for edge, neighbour in (
+                (sought[0], read[max(0, start - 1) : start]),
+                (sought[-1], read[end : end + 1]),
+            )
+        )
+        if not inside:
+            spans.append((start, end))
+        start = read.find(sought, start + 1 if inside else end)
+    return spans
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case, character by character, so that places stay."""
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
 WORD = re.compile(f"[{ALPHABET}'’-]+|[\u2e80-\U0010ffff]|[^\\s]")

@@ -34,7 +34,7 @@ POLICY = "; ".join(
     ]
 )
 VIEWS = re.findall(r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-site.js").read_text())
-LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]+))?[^"]*"')  # in the text of a lesson
+LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]++))?+[^"]*+"')  # in the text of a lesson
 WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
 REFUSED = {"pad_to"}  # parameters of a link that the page's own model does not have
 

@@ -253,7 +253,7 @@ def test_variants(
 def test_large_weights_are_refused(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.web.export.MAX_WEIGHT_BYTES", 1_000)
+    monkeypatch.setattr("model.web.export.MAX_PAGE_BYTES", 1_000)
     with pytest.raises(FileError, match=r"a page loads at most 1,000\. Store the weights"):
         list(export_for_web(bundle, tmp_path / "web"))
     assert not (tmp_path / "web").exists()

@@ -178,7 +178,7 @@ def test_learned_rows_are_those_of_the_model_and_none_are_said_to_be_none(
 ) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
     opened.open(**place, view="positions", layer=0, head=0)
-    expect(opened.find("#caption")).to_contain_text("Learned positions")
+    expect(opened.find("#caption")).to_contain_text("Every position has a row of its own")
     expect(opened.find("#map .inputs")).to_have_text("embedding + position")
     expect(opened.find("#view")).not_to_contain_text("sines")
     table = parameters(server, "learned", "encoder.positions.table")["encoder.positions.table"]

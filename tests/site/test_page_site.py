@@ -198,4 +198,5 @@ def test_the_folder_is_small_and_whole(site: Path) -> None:
     listed = set(json.loads(re.search(r"\{.*?\}", offline)[0])["siteFiles"])  # type: ignore[index]
     assert listed - {"./"} <= {*sizes}
     assert {"index.html", "zh.html", "site.js", "site.css", "model-worker.js"} <= listed
-    assert max(sizes[name] for name in listed - {"./"}) < 1_000_000, "kept as it is loaded"
+    large = {name: sizes[name] for name in listed - {"./"} if sizes[name] > 1_500_000}
+    assert not large, "kept as it is loaded"

@@ -150,7 +150,7 @@ def test_what_an_architecture_does_is_said(sheets: dict[str, list[dict[str, Any]
     assert "Relative positions" in sheets["t5"][0]["text"]
     assert "does not divide it" in text("t5")
     assert "gate = SiLU (norm W_g)" in text("llama")
-    assert "hidden = gate · norm W_1" in text("llama")
-    assert "hidden = GELU (norm W_1 + b_1)" in text("bert")
+    assert "hidden = gate · norm W₁" in text("llama")
+    assert "hidden = GELU (norm W₁ + b₁)" in text("bert")
     assert "works beside the attention" in text("neox")
     assert "could not be found from its modules" in text("gpt-oss")

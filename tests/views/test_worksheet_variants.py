@@ -142,6 +142,6 @@ def test_a_score_by_hand_is_told_with_its_numbers() -> None:
         [made({"positions": "relative"}), made({"scoring": "additive"})]
     )
     text = relative[0]["text"]
-    assert "score_ij = s_ij + π_j−i" in text
+    assert "scoreᵢⱼ = sᵢⱼ + π_j−i" in text
     assert "offset j − i = −5" in text
     assert "w_c tanh (q_ic + k_jc)" in additive[0]["text"]

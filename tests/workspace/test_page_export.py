@@ -239,7 +239,7 @@ def test_the_menu_is_worked_by_keys_and_by_thumbs_and_what_goes_wrong_is_said(
         ),
     )
     workspace.find("#export").click()
-    workspace.find(".export-kind").filter(has_text="Handout").click()
+    workspace.find(".export-kind").filter(has_text="a handout").click()
     expect(workspace.find(".export .says")).to_contain_text("The model is busy")
     workspace.open(**PLACE, view="worksheet")
     workspace.find("#export").click()
