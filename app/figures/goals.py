@@ -44,7 +44,7 @@ class Goal(Strict):
     query: Annotated[GoalWord | None, Optional] = Field(
         default=None, description="The word in whose rows; absent: in any row."
     )
-    least: float = Field(default=0.5, ge=0.01, le=1, description="From 0 to 1.")
+    least: float = Field(default=0.5, ge=0, le=1, description="From 0 to 1.")
     words: list[GoalWord] = Field(default=[], max_length=MAX_WORDS)
     free: list[Free] = Field(
         default=["sentence"],
@@ -210,11 +210,16 @@ def differs_in_a_word(text: str, original: str) -> bool:
     first, second = (
         [word.casefold() for word in WORD.findall(words)] for words in (text, original)
     )
-    while first and second and first[0] == second[0]:
-        first, second = first[1:], second[1:]
-    while first and second and first[-1] == second[-1]:
-        first, second = first[:-1], second[:-1]
-    return all(len(words) <= 1 or _is_one_chinese(words) for words in (first, second))
+    before = _equal_words(first, second)
+    after = _equal_words(first[before:][::-1], second[before:][::-1])
+    changed = (words[before : len(words) - after] for words in (first, second))
+    return all(len(words) <= 1 or _is_one_chinese(words) for words in changed)
+
+
+def _equal_words(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return how many words two texts have in common at their beginning."""
+    pairs = zip(first, second, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _is_one_chinese(words: Sequence[str]) -> bool:

@@ -37,12 +37,12 @@ const tenths = (/** @type {number} */ value) => two(value / 10);
 /** Rows of the table; of more steps, the first and the last ones are listed. */
 const LISTED = 6;
 const [WIDTH, HEIGHT] = [420, 210];
-/** Weights of the curve, in tenths. */
+/** Values of w on the curve, in tenths. */
 const [FIRST, LAST] = [-40, 60];
 
 /** @type {import("./formula.js").TriedFormula} */
 export const ONE_WEIGHT = {
-  title: (t) => t("One weight learns"),
+  title: (t) => t("One parameter learns"),
   written: [
     ["a", "=", fraction(plain("1"), [plain("1"), "+", raised("e", plain("−w"))])],
     ["loss", "=", "−", "ln", "a"],
