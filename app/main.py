@@ -16,11 +16,9 @@ from starlette_compress import CompressMiddleware, add_compress_type, remove_com
 from app import __version__
 from app.assets.static_files import Vendor, vendored
 from app.assets.templates import PageFacts, problem_page
-from app.assignments import page_routes as assignment_pages
 from app.assignments import routes as assignments
 from app.assignments.store import STORED as STORED_ASSIGNMENTS
 from app.assignments.store import open_assignments
-from app.collections import page_routes as collection_pages
 from app.collections import routes as collections
 from app.collections.store import STORED as STORED_COLLECTIONS
 from app.collections.store import open_collections
@@ -32,7 +30,6 @@ from app.engine.processes import in_processes
 from app.engine.runners import Runners
 from app.engine.startup import launch_engines, load_catalog
 from app.handouts import routes as handouts
-from app.heads import page_routes as head_pages
 from app.heads import routes as heads
 from app.heads.corpora import open_corpora
 from app.heads.indexing import open_indexing
@@ -72,11 +69,10 @@ from app.shares.store import STORED as STORED_SHARES
 from app.store.expiry import keep_pruning
 from app.store.quota import CreationRate, Limits
 from app.store.store import open_store
-from app.studies import page_routes as study_pages
 from app.studies import routes as studies
 from app.studies.store import open_studies
 from app.traces import routes as traces
-from app.worksheets import page_routes as worksheets
+from app.worksheets import routes as worksheets
 from app.zoo import routes as zoo
 
 DESCRIPTION = """\
@@ -248,10 +244,10 @@ PAGES = (
     oembed.router,  # at the address that the standard's users expect
     handouts.router,
     lessons.router,
-    head_pages.router,
-    collection_pages.router,
-    assignment_pages.router,
-    study_pages.router,
+    heads.page_router,
+    collections.page_router,
+    assignments.page_router,
+    studies.page_router,
     worksheets.router,
     *(pages.router, static_routes.router, metrics_page.router),
 )

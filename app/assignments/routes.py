@@ -1,11 +1,13 @@
-"""/api/assignments: questions with a link, answered in one's own time."""
+"""/api/assignments: questions with a link, answered in one's own time; and their pages."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import HTMLResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.assignments import service as answers
+from app.assets.templates import render
+from app.assignments import service as assignments
 from app.assignments.schemas import (
     AnswersSummary,
     AssignmentCreated,
@@ -18,6 +20,7 @@ from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
 from app.http.replies import DATABASE, JSON_BODY, problems
 from app.http.services import Opened
+from app.lessons import service as lessons
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])
 bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/assignments`.")
@@ -55,7 +58,7 @@ async def create_assignment(
     request: Request, response: Response, services: Opened, body: AssignmentRequest
 ) -> AssignmentCreated:
     """Store questions in their order. They are on disk before the reply is sent."""
-    created = await answers.create(services, request, body)
+    created = await assignments.create(services, request, body)
     response.headers["Location"] = request.app.url_path_for("assignment", id=created.id)
     response.headers["Cache-Control"] = "no-store"
     return created
@@ -77,7 +80,7 @@ async def assignment(
     response.headers["Vary"] = "Authorization"
     if credentials:
         response.headers["Cache-Control"] = "no-store"
-    return await answers.read(
+    return await assignments.read(
         services, request, assignment_id, credentials.credentials if credentials else None
     )
 
@@ -91,7 +94,7 @@ async def assignment(
 )
 async def delete_assignment(services: Opened, assignment_id: AssignmentId, key: Token) -> Response:
     """Delete the assignment with all answers, given its key."""
-    await answers.delete(services, assignment_id, key)
+    await assignments.delete(services, assignment_id, key)
     return Response(status_code=204)
 
 
@@ -111,7 +114,7 @@ async def submit_answers(
     services: Opened, assignment_id: AssignmentId, body: SubmissionRequest
 ) -> Response:
     """Store a student's answers, instead of those that the student sent before."""
-    await answers.submit(services, assignment_id, body)
+    await assignments.submit(services, assignment_id, body)
     return Response(status_code=204)
 
 
@@ -121,7 +124,7 @@ async def sum_up_answers(
 ) -> AnswersSummary:
     """Return, per question, how often each answer was given and how many are right."""
     response.headers["Cache-Control"] = "no-store"
-    return await answers.summary(services, assignment_id, key)
+    return await assignments.summary(services, assignment_id, key)
 
 
 @router.get(
@@ -132,7 +135,7 @@ async def sum_up_answers(
 )
 async def download_answers(services: Opened, assignment_id: AssignmentId, token: Token) -> Response:
     """Return answers as CSV: for the assignment's key all, for a student's token the student's."""
-    content = await answers.table(services, assignment_id, token)
+    content = await assignments.table(services, assignment_id, token)
     headers = {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="answers-{assignment_id.lower()}.csv"',
@@ -150,4 +153,23 @@ async def download_record(
 ) -> AssignmentRecord:
     """Return everything: the questions with what is right, the sums, each student's answers."""
     response.headers["Cache-Control"] = "no-store"
-    return await answers.record(services, assignment_id, key)
+    return await assignments.record(services, assignment_id, key)
+
+
+page_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@page_router.get("/a")
+async def assignments_page(request: Request, services: Opened) -> HTMLResponse:
+    """List the assignments that this browser created, and create one."""
+    variables = {"listed": lessons.listed(request)}
+    return render(request, services, "assignments.html", more=variables)
+
+
+@page_router.get("/a/{id}")
+async def assignment_page(
+    request: Request, services: Opened, assignment_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """Show an assignment to students and, with its key, to its author."""
+    assignment = await assignments.find(services, assignment_id)
+    return render(request, services, "assignment.html", more={"assignment": assignment})

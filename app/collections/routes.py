@@ -1,11 +1,13 @@
-"""/api/collections: create, read, change and delete; and /api/links: what a link shows."""
+"""/api/collections: create, read, change and delete; /api/links: what a link shows; the pages."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
-from app.collections import links, shelf
+from app.assets.templates import render
+from app.collections import links, pages, shelf
 from app.collections import service as collections
 from app.collections.schemas import (
     CollectionCreated,
@@ -15,10 +17,13 @@ from app.collections.schemas import (
     Listing,
     ShelfReply,
 )
+from app.handouts.routes import Theme, download
 from app.http.qti_file import QTI_FILE, qti_reply
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
+from app.http.security import FOR_OTHERS
 from app.http.services import Opened
+from app.http.streaming import while_present
 from app.lab.schemas import MAX_LINK
 from app.settings import Settings
 from app.store.quota import CreationRate
@@ -275,3 +280,52 @@ async def link_picture(request: Request, services: Opened, link: Asked) -> Respo
     content = await links.picture(services, target, lang)
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
     return Response(content, headers=headers, media_type="image/png")
+
+
+page_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@page_router.get("/c")
+async def collections_page(request: Request, services: Opened) -> HTMLResponse:
+    """List the collections that this browser can edit, and create one."""
+    return pages.mine(request, services)
+
+
+@page_router.get("/collections")
+async def shelf_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the shelf: collections that anyone can copy."""
+    return await pages.shelf_page(request, services)
+
+
+@page_router.get("/c/{id}")
+async def collection_page(
+    request: Request, services: Opened, collection_id: CollectionId
+) -> HTMLResponse:
+    """Show a collection."""
+    return await pages.page(request, services, collection_id)
+
+
+@page_router.get("/c/{id}/preview.png")
+async def collection_preview(
+    request: Request, services: Opened, collection_id: CollectionId
+) -> Response:
+    """Return a picture for link previews; other sites may embed it."""
+    content = await pages.preview(request, services, collection_id)
+    headers = {**FOR_OTHERS, "Cache-Control": "no-cache"}
+    return Response(content, headers=headers, media_type="image/png")
+
+
+@page_router.get("/c/{id}/handout.html")
+async def collection_handout(
+    request: Request, services: Opened, collection_id: CollectionId, theme: Theme = None
+) -> Response:
+    """Return the collection as one HTML file that opens without a network."""
+    making = pages.handout(request, services, collection_id, theme)
+    file, name = await while_present(request, making)
+    return download(file, name)
+
+
+@page_router.get("/speaker")
+async def speaker_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the speaker's notes of a lesson or a collection that another window presents."""
+    return render(request, services, "speaker.html")

@@ -1,15 +1,17 @@
 """GET /api/models/{id}/heads: what heads do over many sentences, examples, and a search.
 
-POST /api/corpora: texts of readers for the pages about heads, and the routes of one.
+POST /api/corpora: texts of readers for the pages about heads, and the routes of one. Their pages.
 """
 
 from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from app.assets.templates import base_url
 from app.heads import corpora
+from app.heads import pages as head_pages
 from app.heads import service as heads
 from app.heads.indexing import Indexing
 from app.heads.schemas import (
@@ -196,3 +198,22 @@ async def delete_corpus(
     """Delete a text and its index, given the key that its author got."""
     await services[Indexing].delete(corpus_id, corpus_key)
     return Response(status_code=204)
+
+
+page_router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@page_router.get("/heads/{model}")
+async def heads_page(
+    request: Request, services: Opened, model: str, corpus: str = ""
+) -> HTMLResponse:
+    """Show all heads of a model: a scatter of two measures, and a table."""
+    return head_pages.overview(request, services, model, corpus)
+
+
+@page_router.get("/heads/{model}/{place}/{head}")
+async def head_page(
+    request: Request, services: Opened, model: str, place: str, head: int, corpus: str = ""
+) -> HTMLResponse:
+    """Show a head: its patterns, examples, similar heads and a search."""
+    return head_pages.head(request, services, model, place, head, corpus)

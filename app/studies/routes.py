@@ -1,16 +1,20 @@
-"""/api/studies: a test before and after, with participants in random arms."""
+"""/api/studies: a test before and after, with participants in random arms; and their pages."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import HTMLResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from app.assets.templates import render
 from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
 from app.http.csv_file import CSV, TABLE
 from app.http.problems import ProblemError
 from app.http.replies import DATABASE, problems
 from app.http.services import Opened
+from app.lessons import service as lessons
+from app.lessons.inventory import inventory
 from app.studies import service as studies
 from app.studies.schemas import (
     ParticipantReply,
@@ -136,3 +140,39 @@ async def download_study(services: Opened, study_id: StudyId, key: Key) -> Respo
         "Content-Disposition": f'attachment; filename="study-{study_id.lower()}.csv"',
     }
     return Response(content, headers=headers, media_type=CSV)
+
+
+page_router = APIRouter(
+    prefix="/study", include_in_schema=False, default_response_class=HTMLResponse
+)
+
+
+@page_router.get("")
+async def studies_page(request: Request, services: Opened) -> HTMLResponse:
+    """List the studies that this browser created, and create one."""
+    choices = [
+        {
+            "link": str(request.app.url_path_for("lesson_page", lesson=one["lesson"].slug)),
+            "title": one["document"].title,
+        }
+        for one in lessons.listed(request)
+    ]
+    return render(request, services, "studies.html", more={"choices": choices})
+
+
+@page_router.get("/inventory")
+async def inventory_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show all questions with their answers, for teachers."""
+    titles = {one["lesson"].slug: one["document"].title for one in lessons.listed(request)}
+    variables = {"inventory": inventory(), "titles": titles}
+    return render(request, services, "inventory.html", more=variables)
+
+
+@page_router.get("/{id}")
+async def study_page(
+    request: Request, services: Opened, study_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """Show a study to participants and, with its key, to its author."""
+    study, document = await studies.find(services, study_id)
+    variables = {"study": study, "document": document}
+    return render(request, services, "study.html", more=variables)
