@@ -372,6 +372,9 @@ async def test_an_order_is_right_as_a_whole(client: httpx.AsyncClient) -> None:
     assert (first["count"], first["right"]) == (3, 2)
     assert first["chosen"] == {"1 0 2": 2, "0 1 2": 1}
     assert first["mean"] == [5 / 3, 4 / 3, 3]  # the mean place of each
+    reply = await client.get(f"{room}/answers.csv", headers=owner)
+    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    assert rows[0]["first vote"] == rows[0]["right answer"] != rows[1]["first vote"]
 
 
 async def test_an_order_of_another_length_than_its_options_is_refused(

@@ -216,6 +216,8 @@ async def test_a_gallery_has_what_the_teacher_shows_and_one_vote_each(
     seen = (await client.get(f"{room}/gallery?member={MEMBERS[3]}")).json()
     assert {work["id"]: work["votes"] for work in seen["works"]} == {ids[0]: 0, ids[2]: 2}
     assert (seen["mine"], seen["vote"]) == (ids[3], ids[2])
+    looker = (await client.get(f"{room}/gallery?member={'f' * len(MEMBERS[0])}")).json()
+    assert (looker["mine"], looker["vote"]) == (None, None)
     assert "gallery" not in (await client.get(f"{room}/state")).json()["question"]
 
     text = (await client.get(f"{room}/answers.csv", headers=owner)).text
