@@ -122,7 +122,16 @@ def supervised(models: Models) -> int:
 
 
 def what_a_head_does(models: Models) -> Facts:
-    return {"output": translation(models), "since": f"{supervised(models):,}"}
+    place = "decoder.2.cross.weights"
+    trace = models(None).trace(BOOK, select=[place])
+    words = [token.text.strip() for token in trace.texts["source"]]
+    given = np.asarray(trace[place].value)[0].sum(axis=0)  # by all rows of the first head
+    assert given[words.index("<2zh>")] < 0.01
+    return {
+        "output": trace.output.text,
+        "since": f"{supervised(models):,}",
+        "book_given": f"{given[words.index('book')]:.1f}",
+    }
 
 
 def scores(models: Models) -> Facts:
@@ -168,7 +177,6 @@ def many_heads(models: Models) -> Facts:
         "features": str(info.d_model),
         "heads": str(heads),
         "channels": str(info.d_model // heads),
-        "output": before,
         "all_heads": str(len(without)),
         "that_change": str(len(changed)),
         "animal": animal,

@@ -17,7 +17,7 @@ def test_paper_has_figures_and_questions_but_no_controls(lesson: Reader) -> None
     for gone in (".top", ".own-sentence", ".change-panel", ".actions", ".zoom", ".open", ".beside"):
         for control in lesson.page.locator(f"#learn {gone}").all():
             expect(control).to_be_hidden()
-    for there in ("#question-1 .choose", "#figure-1 canvas", "#figure-3 .matrix", "figcaption"):
+    for there in ("#question-1 .choose", "#figure-2 canvas", "#figure-3 .matrix", "figcaption"):
         expect(lesson.page.locator(there).first).to_be_visible()
     lesson.open("/learn/far-words")
     lesson.page.emulate_media(media="screen")
