@@ -24,7 +24,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test check units portable lint format figures links lessons inventory gallery bench mutants fuzz soak scale hf models architectures docs site pins notices sbom release types clean
+.PHONY: help serve test check units portable lint format figures links lessons inventory gallery bench mutants fuzz soak scale hf models architectures docs site same pins notices sbom release types clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -144,6 +144,12 @@ docs: $(DOCS)  ## write the documentation as a site, and check its links
 
 site: $(DEV) $(NODE_MODULES)  ## write a page whose model runs in it, for any static host (INTO=site/page)
 	@$(BIN)/python -m headlight site --into $(or $(INTO),site/page)
+
+# Firefox, which only this needs, takes minutes to install.
+same: $(DEV) $(NODE_MODULES) $(DEBIAN)  ## compare the model of a site with the server's in Chromium and Firefox (INTO=site/page)
+	@command -v firefox-esr >/dev/null || { $(SUDO) apt-get update -qq && $(APT_INSTALL) firefox-esr >/dev/null; }
+	@[ -f $(or $(INTO),site/page)/offline.js ] || $(MAKE) --no-print-directory site
+	@$(BIN)/python -m tests.site.same_answers $(or $(INTO),site/page)
 
 architectures: $(DEV)  ## try all architectures of transformers, and write docs/models.md
 	@$(BIN)/python -m tests.model.architectures

@@ -14,12 +14,13 @@ import time
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from bench.__main__ import machine
 from bench.browser import browser_and_servers
 from bench.first_load import BYTES_PER_SECOND, LATENCY_MS
 from tests.servers import ROOT
+from tests.site.page_model import BLANK_PAGE, PageModel
 from tests.site.static_host import static_host
 
 # Twelve words each; no two share their beginning.
@@ -32,24 +33,7 @@ SENTENCES = [
 ]
 SELECT = ["*.weights"]
 PATIENCE_MS = 300_000
-OPEN = """(folder) => new Promise((resolve) => {
-    window.model = new Worker("model-worker.js", { type: "module" });
-    const began = performance.now();
-    const hear = ({ data }) => data.reply && resolve(performance.now() - began);
-    window.model.addEventListener("message", hear);
-    window.model.postMessage({ id: 0, open: folder });
-})"""
 RUNS = "#runs-here:has-text('runs in this page')"
-ASK = """([id, request]) => new Promise((resolve) => {
-    const began = performance.now();
-    const hear = ({ data }) => {
-        if (data.id !== id) return;
-        window.model.removeEventListener("message", hear);
-        resolve(performance.now() - began);
-    };
-    window.model.addEventListener("message", hear);
-    window.model.postMessage({ id, request });
-})"""
 
 
 def main() -> None:
@@ -62,14 +46,16 @@ def main() -> None:
         print(f"{machine()}; Chromium {browser.version}\n")
         page = browser.new_page()
         page.set_default_timeout(PATIENCE_MS)
-        page.goto(f"{host}LICENSES.txt")  # a page that does nothing by itself
-        print(f"The model is open after {page.evaluate(OPEN, 'en-zh/') / 1000:.1f} s.\n")
+        page.goto(host + BLANK_PAGE)
+        began = time.perf_counter()
+        in_page = PageModel(page.evaluate, "en-zh/")
+        print(f"The model is open after {time.perf_counter() - began:.1f} s.\n")
         names = json.loads((options.site / "en-zh/model.json").read_text())["attentions"]
         weights = [f"{attention['place']}.weights" for attention in names]
         pairs = [
-            (_in_page(page, round_, index, sentence, weights), _by_server(url, round_, sentence))
+            (_in_page(in_page, round_, sentence, weights), _by_server(url, round_, sentence))
             for round_ in range(options.rounds + 1)
-            for index, sentence in enumerate(SENTENCES)
+            for sentence in SENTENCES
         ][len(SENTENCES) :]  # the first round warms both up
         _print(pairs)
         page.close()
@@ -80,10 +66,10 @@ def main() -> None:
                 print(f"{name}, {visit}: first picture {picture:.1f} s, model {model:.1f} s.")
 
 
-def _in_page(page: Page, round_: int, index: int, sentence: str, weights: list[str]) -> float:
+def _in_page(model: PageModel, round_: int, sentence: str, weights: list[str]) -> float:
     """Return the seconds of a trace in the page; `round_` makes it a sentence of its own."""
     request = {"source": f"{sentence[:-1]} {round_}.", "select": weights}
-    seconds: float = page.evaluate(ASK, [1 + round_ * len(SENTENCES) + index, request]) / 1000
+    seconds: float = model.trace(request)["ms"] / 1000
     return seconds
 
 
