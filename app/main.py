@@ -26,7 +26,7 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.fair_queue import Budgets, Client, asking
 from app.engine.launch import Launcher
-from app.engine.processes import in_processes
+from app.engine.process_runners import in_processes
 from app.engine.runners import Runners
 from app.engine.startup import launch_engines, load_catalog
 from app.handouts import routes as handouts
@@ -34,11 +34,11 @@ from app.heads import routes as heads
 from app.heads.corpora import open_corpora
 from app.heads.indexing import open_indexing
 from app.http import problems
-from app.http.background import running
+from app.http.background_tasks import running
 from app.http.caches import ByteCache
 from app.http.compress_large import CompressLarge
 from app.http.content_negotiation import SAFETENSORS
-from app.http.hosts import AllowedHosts
+from app.http.host_names import AllowedHosts
 from app.http.metrics import Metrics
 from app.http.rate_limits import CLIENT_HEADER, BodyLimit, Paced, client_network
 from app.http.replies import Conditional
@@ -60,7 +60,7 @@ from app.rooms import routes as rooms
 from app.rooms.rooms import open_rooms
 from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
-from app.runs.runs import open_runs
+from app.runs.training_runs import open_runs
 from app.settings import Settings
 from app.shares import oembed
 from app.shares import routes as shares

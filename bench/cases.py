@@ -19,7 +19,7 @@ from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
-from model.decode.search import Reader
+from model.decode.greedy_and_sampling import Reader
 from model.lab.compute import compute
 from model.lab.request import LabRequest
 from model.text.tokens import Token

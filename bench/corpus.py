@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from bench.__main__ import machine
-from model.corpus.index import Index, write_index
+from model.corpus.row_index import Index, write_index
 from model.corpus.row_patterns import COUNTS, PATTERNS
-from model.corpus.search import RowQuery, search, tenths
+from model.corpus.row_search import RowQuery, search, tenths
 
 PLACE, TEXT, HEADS, TYPES = "encoder.0.self", "source", 8, 8_000
 ROUNDS = 30

@@ -56,10 +56,10 @@ def wrap(model: Any, tokenizer: Any = None, name: str | None = None) -> Adapter:
     offsets or a model whose attention cannot be recorded.
     """
     unwrapped = unwrap(model)
-    from model.adapters.huggingface import in_memory
+    from model.adapters.huggingface import models_in_memory
 
     tokenizer = unwrapped.tokenizer if tokenizer is None else tokenizer
-    return in_memory.wrap(unwrapped.model, tokenizer, name, unwrapped.name)
+    return models_in_memory.wrap(unwrapped.model, tokenizer, name, unwrapped.name)
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def record(
         return
     unwrapped = unwrap(module)
     check_recordable(unwrapped)
-    from model.adapters.huggingface import in_memory as library
+    from model.adapters.huggingface import models_in_memory as library
 
     with library.record(unwrapped.model, patterns, keep, hook) as new_record:
         yield new_record

@@ -59,7 +59,7 @@ def unwrap(value: Any) -> Unwrapped:
             model = model.module
         else:
             raise TypeError(_no_model(value, model))
-    from model.adapters.huggingface.refusals import check_reads_ids
+    from model.adapters.huggingface.unsupported_models import check_reads_ids
 
     check_reads_ids(type(model))
     adapters = adapters or _added_adapters(model)

@@ -53,19 +53,19 @@ from model.adapters.encoder_decoder.adapter import load
 from model.bundle.measurements import LEARNING
 from model.bundle.model_card import TEMPLATE, write_card
 from model.bundle.weights import CONFIG, TRAINING, digest_of, load_bundle, write_sums
+from model.measure.attention_history import EXAMPLES, write_history
 from model.measure.certainty import write_certainty
 from model.measure.head_survey import survey_heads
 from model.measure.heads import write_means, write_report
-from model.measure.history import EXAMPLES, write_history
-from model.measure.report import write_page
+from model.measure.heads_report import write_page
 from model.measure.scores import SENTENCES, measure, write_figures
 from model.measure.source_words import write_sources
 from model.train.combined_weights import average_bundles
 from model.train.events import Event, StageBegun, StageDone
 from model.train.plan import TrainingPlan
-from model.train.prepare import RefusedError
 from model.train.run import BUNDLE, train
 from model.train.run_state import write_text
+from model.train.training_examples import RefusedError
 from model.train.translated_pairs import Teaching, distil
 
 

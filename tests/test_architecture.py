@@ -135,7 +135,7 @@ OFFLINE = (
     "model.commands",
     "model.web",
     # Of the zoo the tasks alone are for the server.
-    *(f"model.zoo.{name}" for name in ("training", "measuring", "page")),
+    *(f"model.zoo.{name}" for name in ("training", "measuring", "documentation_page")),
 )
 
 

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 
 from app.heads.index_process import sentences_of
 from app.http.csv_file import csv_of
-from app.http.hosts import AllowedHosts
+from app.http.host_names import AllowedHosts
 from model.bundle.weights import CHECKPOINTS
 from model.text.tokens import Tokenizer, fits, normalise
 from model.text.writing_systems import Detector, fold

@@ -22,7 +22,7 @@ from app.assignments.store import Assignment, Assignments, FullError, Refusal, S
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.figures.links import Axes, check_stated
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.csv_file import csv_of
 from app.http.field_errors import within
 from app.http.problems import ProblemError

@@ -5,17 +5,17 @@ from fastapi import Request
 from app.assets.templates import base_url
 from app.collections.schemas import LinkReply
 from app.figures import kinds
-from app.figures.card import sentence
 from app.figures.heatmap import still
 from app.figures.links import Asked, Link, Target, parse_link
+from app.figures.preview_picture import sentence
 from app.figures.sentence_figures import heatmap_of
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons import service as lessons
 from app.lessons.markdown import Document, plain
-from app.runs.runs import Runs
+from app.runs.training_runs import Runs
 from app.shares import service as sharing
 from app.shares.formats import Share
 from app.shares.store import Shares

@@ -13,12 +13,12 @@ from app.collections import links, shelf
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.collections.store import Collection
-from app.figures.card import list_preview
 from app.figures.kinds import KINDS, HandoutContent, kind_of
 from app.figures.links import Link
+from app.figures.preview_picture import list_preview
 from app.handouts import service as handouts
 from app.handouts.handout_html import collection_handout
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services

@@ -27,7 +27,7 @@ from app.collections.schemas import (
 from app.collections.store import Collection, Collections, Refusal
 from app.figures.links import Target, check_stated, parse_link
 from app.figures.question_files import WITHIN, qti_question
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.services import Services

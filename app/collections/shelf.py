@@ -11,17 +11,17 @@ from fastapi import Request
 
 from app.assets.languages import languages, negotiate
 from app.collections import service as collections
-from app.collections.ready import ready_collections
 from app.collections.schemas import CollectionCreated, Listing, ShelfEntry, ShelfItem
+from app.collections.shipped_collections import ready_collections
 from app.collections.store import Collection, Collections
 from app.figures.links import parse_link
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.lessons import service as lessons
-from app.lessons.library import lessons as all_lessons
+from app.lessons.quoted_numbers import lessons as all_lessons
 from app.settings import Settings
 from app.store.storage_errors import DamagedError
 from model.errors import Excess

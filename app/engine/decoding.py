@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass, replace
 from math import exp
 from typing import Any
 
+from app.engine.cost_estimates import lengths, writing
 from app.engine.jobs import StreamJob
-from app.engine.price import lengths, writing
 from app.engine.wire import line, told
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding
-from model.decode.hypotheses import PRUNED, Branch, Hypothesis, SearchStep
+from model.decode.decoding_steps import PRUNED, Branch, Hypothesis, SearchStep
 
 Document = dict[str, Any]
 

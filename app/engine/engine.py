@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
 
+from app.engine.cost_estimates import price, size
+from app.engine.cost_estimates import running as running_price
 from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Waiting, asking
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
+from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.long_texts import LongJob
 from app.engine.pass_locations import PassHomes
-from app.engine.price import price, size
-from app.engine.price import running as running_price
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.engine.schedule import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError, ReportedError

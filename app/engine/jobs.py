@@ -91,7 +91,7 @@ class ReplyJob(ABC):
         """Return the reply. Raises `InputError` if there is none."""
 
     def price(self, info: ModelInfo) -> float:
-        """Return its cost, as in `app.engine.price`."""
+        """Return its cost, as in `app.engine.cost_estimates`."""
         return PLAIN
 
 
@@ -102,7 +102,7 @@ class StreamJob(ABC):
     model: str  # an id of the catalog
 
     def price(self, info: ModelInfo) -> float:
-        """Return the cost of the whole stream, as in `app.engine.price`."""
+        """Return the cost of the whole stream, as in `app.engine.cost_estimates`."""
         return PLAIN
 
     def line_price(self, info: ModelInfo) -> float:

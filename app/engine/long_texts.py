@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from app.engine.cost_estimates import lengths, unread, writing
 from app.engine.jobs import PLAIN, Encoded, Encoding, ReplyJob
-from app.engine.passes import Passes
-from app.engine.price import lengths, unread, writing
+from app.engine.pass_cache import Passes
 from app.engine.wire import Array, Reply, told
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
@@ -21,7 +21,7 @@ from model.adapters.requests.trace import LongPass
 from model.adapters.requests.validate import check_range
 from model.errors import Excess, InputError
 from model.long.attention import LongAttention
-from model.long.pooling import grouped, largest, overview, span
+from model.long.pooled_pictures import grouped, largest, overview, span
 from model.progress import report
 from model.trace.tensor_names import select
 

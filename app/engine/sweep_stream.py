@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from app.engine.cost_estimates import lengths, sweeping
 from app.engine.jobs import StreamJob
-from app.engine.price import lengths, sweeping
 from app.engine.wire import line, told
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo

@@ -11,7 +11,7 @@ from typing import Any
 from app.engine.catalog import Catalog
 from app.engine.jobs import ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
-from app.engine.passes import Passes
+from app.engine.pass_cache import Passes
 from model.adapters.requests.adapter import Adapter
 from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 

@@ -11,7 +11,7 @@ from typing import Any
 from app.engine.wire import Reply
 from app.figures.heatmap import Heatmap, still
 from app.figures.links import Link
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.services import Services

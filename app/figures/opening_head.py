@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.engine.wire import Reply
-from app.figures.card import Seen, look
 from app.figures.kinds import HandoutContent
+from app.figures.preview_picture import Seen, look
 from model.trace.attentions import AttentionInfo
 
 FIXED = 0.1  # what a head still tells that looks at a fixed distance

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
-from app.figures import card
+from app.figures import preview_picture
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
@@ -27,8 +27,8 @@ WORD_INDEX = re.compile(r"\d{0,3}")
 def heatmap_of(state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply) -> Heatmap:
     """Return the weights that a state shows of its trace."""
     if "lab" in state:
-        return card.by_hand(state, reply)
-    return card.heatmap(card.look(state, model, reply), reply.document)
+        return preview_picture.by_hand(state, reply)
+    return preview_picture.heatmap(preview_picture.look(state, model, reply), reply.document)
 
 
 def over(figure: Link, state: Mapping[str, str]) -> Link:

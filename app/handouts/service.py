@@ -10,8 +10,8 @@ from app.engine.model_listing import Listing
 from app.engine.wire import Reply
 from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import SELECT, handout, lab_handout
-from app.handouts.living import living_handout
-from app.http.background import LARGE, off_loop
+from app.handouts.handout_with_model import living_handout
+from app.http.background_tasks import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_errors import within
 from app.http.services import Services

@@ -26,7 +26,7 @@ from app.http.problems import ProblemError
 from app.http.services import Services
 from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
-from model.corpus.index import INDEX, Index, read_survey
+from model.corpus.row_index import INDEX, Index, read_survey
 from model.errors import Excess, FileError, InputError
 
 OPENED = 32  # indexes of readers' texts

@@ -19,7 +19,7 @@ import orjson
 
 from app.engine.fair_queue import Client
 from app.heads.index_process import Wanted, build
-from app.http.background import begin, repeat
+from app.http.background_tasks import begin, repeat
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared

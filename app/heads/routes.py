@@ -25,7 +25,7 @@ from app.heads.schemas import (
 )
 from app.http.replies import problems, run_problems
 from app.http.services import Opened
-from model.corpus.search import RowQuery
+from model.corpus.row_search import RowQuery
 
 router = APIRouter(prefix="/models", tags=["models"])
 

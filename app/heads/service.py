@@ -21,12 +21,12 @@ from app.heads.schemas import (
     SurveyReply,
     WritesReply,
 )
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.services import Services
-from model.corpus.index import Index, read_survey
+from model.corpus.row_index import Index, read_survey
 from model.corpus.row_patterns import patterns_of
-from model.corpus.search import Row, RowQuery, search, tenths
+from model.corpus.row_search import Row, RowQuery, search, tenths
 from model.errors import InputError
 from model.trace.attentions import CROSS, AttentionInfo
 

@@ -13,7 +13,7 @@ import zstandard
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.background import SMALL, off_loop
+from app.http.background_tasks import SMALL, off_loop
 from app.http.caches import ByteCache
 from app.http.content_negotiation import JSON, SAFETENSORS, preferences
 

@@ -7,7 +7,7 @@ everything, and a place that is free is always somebody's to take.
 Tells clients how often to send requests while the models are busy.
 
 `Headlight-Pace: 2.5` in the reply to a request asks its client to send the next one no sooner than
-2.5 seconds later (`app.engine.schedule`). A client that does not is served all the same.
+2.5 seconds later (`app.engine.load_shedding`). A client that does not is served all the same.
 """
 
 import logging

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.content_negotiation import FORMS, NPZ, SAFETENSORS, choose
 from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply
 

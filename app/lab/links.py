@@ -11,7 +11,7 @@ from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.figures.sentence_states import unreadable
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.services import Services
 from app.lab.schemas import LabShareState
 from app.lab.service import names

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.caches import ByteCache
 from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened

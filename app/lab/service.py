@@ -11,7 +11,7 @@ import orjson
 
 from app.engine.engine import Engine
 from app.engine.wire import Reply, numbers
-from app.http.background import LARGE, SMALL, off_loop
+from app.http.background_tasks import LARGE, SMALL, off_loop
 from app.http.field_errors import within
 from app.http.services import Services
 from app.lab.schemas import LabShareState
@@ -27,7 +27,7 @@ NAME = 40  # characters kept of a token's name
 
 
 def price(request: LabRequest) -> float:
-    """Return the cost of a request in the engine's units of work (`app.engine.price`)."""
+    """Return the cost of a request in the engine's units of work (`app.engine.cost_estimates`)."""
     return LEAST + PER_NUMBER * numbers_in(request)
 
 

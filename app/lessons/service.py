@@ -17,8 +17,8 @@ from app.http.problems import ProblemError
 from app.http.services import Services
 from app.lessons.blocks import Block
 from app.lessons.inventory import inventory
-from app.lessons.library import Lesson, bringing, lessons, plan, short_lesson
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
+from app.lessons.quoted_numbers import Lesson, bringing, lessons, plan, short_lesson
 
 
 def contents(request: Request, services: Services) -> HTMLResponse:

@@ -19,7 +19,7 @@ from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply, line
 from app.figures.sentence_states import OneTextShareState, SentenceState
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.field_errors import within
 from app.http.services import Services

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.assets.qr import qr_code
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.replies import problems
 
 router = APIRouter(tags=["links"])

@@ -8,13 +8,13 @@ from starlette.exceptions import HTTPException
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import render
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.services import Opened
 from app.lessons import service as lessons
-from app.lessons.plans import collections_of
+from app.lessons.class_plans import collections_of
 from app.rooms import service as rooms
-from app.runs.runs import Runs
+from app.runs.training_runs import Runs
 from app.settings import Settings
 from app.shares import service as sharing
 

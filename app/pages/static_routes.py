@@ -8,7 +8,7 @@ from app.assets.bundles import bundle
 from app.assets.languages import languages, messages
 from app.assets.static_files import FOREVER, Vendor, find_static
 from app.assets.templates import static_digest
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.content_negotiation import preferences
 from app.http.services import Opened
 

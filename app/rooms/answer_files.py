@@ -10,7 +10,7 @@ import orjson
 from app.assets.qti import QtiQuestion, package
 from app.figures.links import Asked
 from app.figures.question_files import qti_question
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.csv_file import csv_of
 from app.rooms import asking
 from app.rooms.asking import Given

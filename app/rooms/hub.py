@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.http.background import begin
+from app.http.background_tasks import begin
 from app.http.problems import ProblemError
 from app.rooms.bus import Bus
 from app.rooms.room import Counts, Room

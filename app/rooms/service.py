@@ -12,7 +12,7 @@ from app.assets.languages import languages, negotiate
 from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
 from app.collections import pages as collection_pages
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.services import Services

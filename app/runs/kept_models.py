@@ -19,11 +19,11 @@ import torch
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
-from app.http.background import repeat, running
+from app.http.background_tasks import repeat, running
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
 from app.http.services import Services
-from app.runs.run import Run
+from app.runs.training_run import Run
 from app.settings import Settings
 from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files

@@ -20,8 +20,6 @@ from app.http.replies import (
 from app.http.services import Opened
 from app.http.streaming import HEADERS, Lines, in_lines
 from app.runs import service as training
-from app.runs.run import Run
-from app.runs.runs import Runs
 from app.runs.schemas import (
     ForkRequest,
     KeepRequest,
@@ -33,6 +31,8 @@ from app.runs.schemas import (
     RunReply,
     RunsReply,
 )
+from app.runs.training_run import Run
+from app.runs.training_runs import Runs
 from app.traces.replies import TraceReply
 
 router = APIRouter(prefix="/runs", tags=["runs"])

@@ -21,9 +21,9 @@ from app.http.field_errors import excess, rule
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.runs.kept_models import KeptModels, write_model
-from app.runs.run import Run
-from app.runs.runs import Runs
 from app.runs.schemas import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
+from app.runs.training_run import Run
+from app.runs.training_runs import Runs
 from app.settings import Settings
 from model.errors import InputError
 from model.live_training.events import trace_path

@@ -8,7 +8,7 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import WRITERS, ZSTD
 from app.figures.sentence_states import SentenceState
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.field_errors import within
 from app.http.services import Services
 from app.shares.formats import Answer

@@ -22,7 +22,7 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import ZSTD, Reply
 from app.figures.sentence_states import Looking, SentenceState
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.field_errors import within
 from app.http.services import Services
 from app.lab.schemas import LabShareState

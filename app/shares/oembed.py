@@ -12,7 +12,7 @@ from markupsafe import escape
 from pydantic import BaseModel, Field
 
 from app.assets.templates import base_url
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.replies import problems
 from app.http.services import Opened

@@ -10,8 +10,8 @@ from cachetools import LRUCache
 from safetensors import SafetensorError
 
 from app.engine.wire import JSON_COST, Reply
-from app.figures.card import in_short, preview, sentence
-from app.http.background import off_loop
+from app.figures.preview_picture import in_short, preview, sentence
+from app.http.background_tasks import off_loop
 from app.http.caches import ByteCache, Recent
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.metrics import Metrics

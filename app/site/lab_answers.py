@@ -15,8 +15,8 @@ from app.assets.languages import languages
 from app.figures.links import Link
 from app.lab.links import by_hand
 from app.lab.service import worked_out
-from app.lessons.library import lessons, short_lesson
 from app.lessons.markdown import Text
+from app.lessons.quoted_numbers import lessons, short_lesson
 
 NAMES = {"tokens", "memory_tokens"}
 FORMULA = "show"  # of a link to a formula, which the page computes

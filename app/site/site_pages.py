@@ -16,7 +16,7 @@ from app.assets.static_files import STATIC
 from app.assets.templates import environment, static_digest
 from app.figures.links import Link
 from app.lessons.blocks import Block, FigureBlock
-from app.lessons.library import Lesson, lessons, short_lesson
+from app.lessons.quoted_numbers import Lesson, lessons, short_lesson
 from app.lessons.service import contents_variables, lesson_variables
 from app.site.lab_answers import FORMULA
 

@@ -11,12 +11,12 @@ from app.assignments.schemas import AssignmentCreated
 from app.assignments.store import Assignment, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
 from app.lessons.inventory import Form, inventory
-from app.lessons.library import lessons
+from app.lessons.quoted_numbers import lessons
 from app.settings import Settings
 from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged

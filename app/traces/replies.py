@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.engine.tensor_selection import Dtype
-from app.http.from_dataclass import DOCUMENTED, fields_of
+from app.http.dataclass_schemas import DOCUMENTED, fields_of
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Output
-from model.explain.stream import Origin
+from model.explain.residual_stream import Origin
 from model.text.tokens import Token
 
 

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Request, Response
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
-from app.http.background import off_loop
+from app.http.background_tasks import off_loop
 from app.http.caches import ByteCache
 from app.http.field_errors import Whole
 from app.http.replies import (

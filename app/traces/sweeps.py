@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.sweep_stream import SweepJob
 from app.engine.wire import Reply
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.field_errors import Count, NamePattern, Strict, Text
 from app.http.problems import ProblemReply
 from app.http.services import Services

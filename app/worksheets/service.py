@@ -18,13 +18,13 @@ from app.collections.service import Shown
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
-from app.figures import card
+from app.figures import preview_picture
 from app.figures.heatmap import Heatmap
 from app.figures.kinds import KINDS
 from app.figures.links import Link, Target
 from app.figures.sentence_figures import over
 from app.figures.sentence_states import OneTextShareState, state_of
-from app.http.background import LARGE, off_loop
+from app.http.background_tasks import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -199,7 +199,7 @@ async def _sentence(services: Services, link: Link, seed: int) -> list[Task]:
         return Reply.parse(traced.content)
 
     reply = await recorded(*SELECT)
-    place = card.look(state.model_dump(), model, reply).attention.place
+    place = preview_picture.look(state.model_dump(), model, reply).attention.place
     scores = (await recorded(f"{place}.scores")).arrays
     reply = replace(reply, arrays={**reply.arrays, **scores})
     return _of_trace(state.model_dump(), model, reply, seed)
@@ -209,8 +209,8 @@ def _of_trace(
     state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply, seed: int
 ) -> list[Task]:
     """Return the tasks of a head: its matrix, one row from its scores, and a guess."""
-    selection = card.look(state, model, reply)
-    heatmap = card.heatmap(selection, reply.document)
+    selection = preview_picture.look(state, model, reply)
+    heatmap = preview_picture.heatmap(selection, reply.document)
     rows = len(heatmap.rows)
     chosen = state.get("query")
     row = _widest(heatmap) if chosen is None else min(int(chosen), rows - 1)
@@ -218,14 +218,14 @@ def _of_trace(
     attention = selection.attention
     about = Task(
         "matrix",
-        card.sentence(state),
+        preview_picture.sentence(state),
         written,
         (attention.block, attention.layer + 1, selection.head + 1),
         row=heatmap.rows[row],
     )
     scores = reply.arrays.get(f"{attention.place}.scores")
     mask = np.broadcast_to(heatmap.mask, heatmap.weights.shape)[row]
-    by_hand = scores is not None and selection.pool not in card.SAYS and mask.sum() > 1
+    by_hand = scores is not None and selection.pool not in preview_picture.SAYS and mask.sum() > 1
     tasks = []
     table = matrix_task(heatmap, seed, row if by_hand else None)
     if table is not None:

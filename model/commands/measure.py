@@ -12,11 +12,11 @@ from model.bundle.model_card import TEMPLATE, write_card
 from model.commands import arguments
 from model.commands.arguments import Command
 from model.commands.models import Train, plan_of
+from model.measure.attention_history import write_history
 from model.measure.certainty import PARTS, write_certainty
 from model.measure.head_survey import survey_heads
 from model.measure.heads import write_means, write_report
-from model.measure.history import write_history
-from model.measure.report import write_page
+from model.measure.heads_report import write_page
 from model.measure.scores import GATE, failures, measure, measure_gate, table, write_figures
 from model.measure.source_words import write_sources
 from model.measure.training_variants import (

@@ -16,8 +16,8 @@ from model.commands.models import line_of
 from model.train.events import Finished, Look, Started
 from model.train.run import BUNDLE
 from model.train.workers import spread
+from model.zoo.documentation_page import PAGE, page, read_results
 from model.zoo.measuring import measure_seed, merged
-from model.zoo.page import PAGE, page, read_results
 from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes, ship, train_recipe
 
 RUNS = Path("runs/zoo")

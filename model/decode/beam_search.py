@@ -11,8 +11,16 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from model.decode.hypotheses import FINISHED, LIVE, PRUNED, Branch, Hypothesis, SearchStep, penalty
-from model.decode.search import Ends, Predictor
+from model.decode.decoding_steps import (
+    FINISHED,
+    LIVE,
+    PRUNED,
+    Branch,
+    Hypothesis,
+    SearchStep,
+    penalty,
+)
+from model.decode.greedy_and_sampling import Ends, Predictor
 
 
 @dataclass(frozen=True)

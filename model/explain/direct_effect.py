@@ -22,7 +22,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from model.explain.stream import Stack
+from model.explain.residual_stream import Stack
 from model.trace.attentions import AttentionInfo
 
 Tensors = Mapping[str, Tensor]

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from model.explain import contrast
 from model.explain.contrast import PARTS, Contrast
-from model.explain.stream import (
+from model.explain.residual_stream import (
     B_2,
     B_O,
     BETA,

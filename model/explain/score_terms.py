@@ -1,7 +1,7 @@
 """Splits the score of one query and one key exactly into what came from where.
 
 A query and a key are linear in what they read, with every norm on the way held fixed, and what
-they read is a sum (`model.explain.stream`). So q = Σ_a q_a, k = Σ_b k_b, and
+they read is a sum (`model.explain.residual_stream`). So q = Σ_a q_a, k = Σ_b k_b, and
 
     score = scale · q · k + offset = Σ_a Σ_b scale · q_a · k_b + offset
 
@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from model.errors import Excess, InputError
-from model.explain.stream import (
+from model.explain.residual_stream import (
     BETA,
     MIX,
     POSITION,

@@ -16,7 +16,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from model.long.flash import Rule, Scored, capped
+from model.long.flash_kernels import Rule, Scored, capped
 
 LARGEST = torch.iinfo(torch.int16).max
 

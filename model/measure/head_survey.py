@@ -1,7 +1,7 @@
 """Measures what the heads of any model do over a text: patterns, measures, similar heads, effects.
 
 The result is `heads.json`, which has numbers and no sentence. On request, an index of all rows is
-written as well, with the sentences: `model.corpus.index`.
+written as well, with the sentences: `model.corpus.row_index`.
 
 What a head writes is gathered by the token that it looks at: what that adds to logits. A row counts
 for a token if the head gives it at least half of its weight there.
@@ -27,11 +27,11 @@ from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import REPORT
-from model.corpus.index import SCALE, WRITTEN, Gathered, write_survey
+from model.corpus.row_index import SCALE, WRITTEN, Gathered, write_survey
 from model.corpus.row_patterns import COUNTS, described, patterns_of, shares
 from model.explain import direct_effect
 from model.explain.patterns import Axes, Tally, tally
-from model.explain.stream import Stream
+from model.explain.residual_stream import Stream
 from model.measure.heads import divergences
 from model.text.tokens import PAD
 from model.trace.attentions import CROSS, AttentionInfo, alike

@@ -23,9 +23,9 @@ from model.adapters.requests.request import Decode, Method, ask
 from model.bundle.model_card import gate_table
 from model.bundle.weights import digest_of
 from model.text.writing_systems import Detector, fold
-from model.train.augment import KINDS, Kind
 from model.train.data import Languages, TrainingExample, both_ways, read_pairs, read_rows
 from model.train.metrics import TestSet, read_test_sets, score, translate
+from model.train.synthetic_pairs import KINDS, Kind
 from model.train.workers import spread
 
 GATE = Path(__file__).with_name("gate.tsv")

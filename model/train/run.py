@@ -16,7 +16,8 @@ from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
 from model.train.loop import Trainer
 from model.train.plan import PLAN_OPTIONS, TrainingOptions, TrainingPlan
-from model.train.prepare import (
+from model.train.run_state import STATE, Chance, take_over
+from model.train.training_examples import (
     RefusedError,
     dev_examples,
     every_pair,
@@ -24,7 +25,6 @@ from model.train.prepare import (
     tokenizer_of,
     train_examples,
 )
-from model.train.run_state import STATE, Chance, take_over
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

@@ -33,8 +33,8 @@ from model.train.data import Corpus, TextPair, TrainingExample, read_pairs
 from model.train.events import Distilled
 from model.train.loss import answers
 from model.train.metrics import translate
-from model.train.prepare import RefusedError
 from model.train.run_state import write_text
+from model.train.training_examples import RefusedError
 from model.train.workers import spread
 
 CHUNK = 1000  # sentences that a worker takes at a time

@@ -156,8 +156,8 @@ class MultiHeadAttention(nn.Module):
         """Attend from `x` (B, N, d_model) to `memory` (B, M, d_model); return (B, N, d_model).
 
         `order` gives the positions of self-attention's tokens. `kept` is a cache's function that
-        chooses the keys and values (see `model.decode.search`); keys are cached as used in the
-        scores.
+        chooses the keys and values (see `model.decode.greedy_and_sampling`); keys are cached as
+        used in the scores.
         """
         q = order.on_qk(self.split(self.W_q(order.before_qk(x, tap))))
         q = tap("q", q, (HEAD, QUERY, CHANNEL))

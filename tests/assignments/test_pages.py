@@ -4,8 +4,8 @@ import re
 
 import httpx
 
-from app.lessons.library import lessons
 from app.lessons.markdown import plain
+from app.lessons.quoted_numbers import lessons
 from app.store.documents import ID_LENGTH
 from tests.assignments.assigning import made
 from tests.serving.problem import hold

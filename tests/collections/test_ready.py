@@ -5,12 +5,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from app.collections.ready import Answered, ReadyCollection, ReadyQuestion, ready_collections
 from app.collections.schemas import CollectionRequest
+from app.collections.shipped_collections import (
+    Answered,
+    ReadyCollection,
+    ReadyQuestion,
+    ready_collections,
+)
 from app.figures.links import Link, check_stated
 from app.figures.sentence_states import looking
 from app.lessons.blocks import PredictBlock
-from app.lessons.library import lessons, numbers
+from app.lessons.quoted_numbers import lessons, numbers
 from app.lessons.service import figures
 from model import load
 from tests.lessons.answers import answer, likenesses, seen, weights

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
+from app.engine.cost_estimates import price
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import (
@@ -23,7 +24,6 @@ from app.engine.fair_queue import (
     asking,
     fitting,
 )
-from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweep_stream import SweepJob
 from app.http.caches import ByteCache

@@ -23,7 +23,7 @@ from app.engine.launch import Launcher, Template, launch
 from app.engine.messages import receive, send
 from app.engine.model_listing import ParametersJob
 from app.engine.process_arguments import Opening
-from app.engine.processes import Process, in_processes
+from app.engine.process_runners import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.worker import Batch
 from app.http.content_negotiation import JSON

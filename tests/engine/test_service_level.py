@@ -7,7 +7,7 @@ import pytest
 
 from app.engine.engine import BusyError
 from app.engine.fair_queue import Client, asking
-from app.engine.schedule import NOTICED, REST, USUAL, ServiceLevel
+from app.engine.load_shedding import NOTICED, REST, USUAL, ServiceLevel
 from tests.serving.fixtures import Serving
 from tests.serving.virtual_time import Class, Priced, engine_of, in_virtual_time, sentence_job
 

@@ -21,7 +21,7 @@ from app.engine.fair_queue import SpentError
 from app.heads.indexing import Indexing
 from app.http.content_negotiation import NPZ
 from app.main import create_app
-from app.runs.runs import Runs
+from app.runs.training_runs import Runs
 from app.settings import Settings
 from app.store.database import Database
 from app.store.storage_errors import STATUS, StorageError

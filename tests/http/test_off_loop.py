@@ -13,9 +13,9 @@ import orjson
 import pytest
 
 from app.engine.wire import NUMBERS, numbers
-from app.http import background as pools
+from app.http import background_tasks as pools
 from app.http import compress_large
-from app.http.background import LARGE, SMALL, off_loop
+from app.http.background_tasks import LARGE, SMALL, off_loop
 from app.http.caches import ByteCache
 from tests.servers import PATIENCE
 from tests.serving.fixtures import Serving

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from app.engine.wire import Reply
-from app.figures.card import by_hand
+from app.figures.preview_picture import by_hand
 from app.lab.service import names
 from app.shares.formats import FORMAT
 from model.lab.compute import compute

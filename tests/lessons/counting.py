@@ -5,7 +5,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model import Adapter
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.decode.search import Reader
+from model.decode.greedy_and_sampling import Reader
 
 
 def multiplications(adapter: Adapter, source: str, *, cached: bool) -> int:

@@ -12,8 +12,8 @@ from app.figures.links import Link
 from app.figures.sentence_states import looking
 from app.lab.links import by_hand
 from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
-from app.lessons.library import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read
+from app.lessons.quoted_numbers import LESSONS, Lesson, lessons
 from app.shares.creation import VIEWS
 from model.lab.compute import compute
 from model.live_training.options import LiveOptions, tasks_offered

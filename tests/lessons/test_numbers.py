@@ -9,9 +9,9 @@ import pytest
 
 from app.lab.links import by_hand
 from app.lessons.blocks import FigureBlock
-from app.lessons.library import NUMBERS, PLACE, Lesson, fill
-from app.lessons.library import numbers as quotes
 from app.lessons.markdown import Figure
+from app.lessons.quoted_numbers import NUMBERS, PLACE, Lesson, fill
+from app.lessons.quoted_numbers import numbers as quotes
 from model.lab.compute import WIDTHS, compute, scaling
 from model.lab.request import Steps
 from tests.lessons.conftest import Models

@@ -7,8 +7,8 @@ from html import unescape
 from xml.etree import ElementTree as ET
 
 from app.lessons.formulas import SYMBOLS, formula
-from app.lessons.library import bringing, lessons, plan
 from app.lessons.markdown import meaning, plain
+from app.lessons.quoted_numbers import bringing, lessons, plan
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
 from tests.pages.test_catalog import messages, read, said
 from tests.servers import ROOT

@@ -15,14 +15,14 @@ from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
 from app.engine.long_texts import LongJob, Overview, Tile
+from app.engine.pass_cache import Passes
 from app.engine.pass_locations import PassHomes
-from app.engine.passes import Passes
 from app.engine.runners import Runners, Threads
 from app.http.content_negotiation import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
 from model.long.attention import LongAttention, Stored
-from model.long.flash import Rule, Scored
+from model.long.flash_kernels import Rule, Scored
 from model.progress import go_on
 from tests.model.tiny_huggingface import make
 from tests.servers import PATIENCE

@@ -62,7 +62,7 @@ def attempt(name: str) -> Tried:
     """Make a tiny model of an architecture, open it, and run a text."""
     import transformers
 
-    from model.adapters.huggingface.refusals import RefusalError, check_reads_ids
+    from model.adapters.huggingface.unsupported_models import RefusalError, check_reads_ids
     from tests.model.tiny_configs import NotSmallError, tiny_models
     from tests.model.tiny_tokenizers import tokenizer
 
@@ -92,8 +92,8 @@ def _served(name: str, model: Any, words: Any) -> Tried:
     """Return what becomes of a tiny model."""
     import torch
 
-    from model.adapters.huggingface.in_memory import wrap
-    from model.adapters.huggingface.refusals import RefusalError
+    from model.adapters.huggingface.models_in_memory import wrap
+    from model.adapters.huggingface.unsupported_models import RefusalError
 
     try:
         opened = wrap(model, words)

@@ -20,8 +20,8 @@ from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, Trace, candidates
 from model.adapters.requests.validate import check_decode, check_interventions, check_range
 from model.decode.beam_search import beam
-from model.decode.hypotheses import SearchStep
-from model.decode.search import Draw, Predictor, sample
+from model.decode.decoding_steps import SearchStep
+from model.decode.greedy_and_sampling import Draw, Predictor, sample
 from model.errors import InputError
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer

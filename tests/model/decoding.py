@@ -2,7 +2,7 @@
 
 import torch
 
-from model.decode.search import Reader
+from model.decode.greedy_and_sampling import Reader
 from model.text.tokens import Tokenizer
 from model.transformer.stacks import Transformer
 

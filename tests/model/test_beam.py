@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.decode.beam_search import Beam, BeamSearch, beam, write_beams
-from model.decode.hypotheses import FINISHED, LIVE, PRUNED, Hypothesis
-from model.decode.search import Reader, sample
+from model.decode.decoding_steps import FINISHED, LIVE, PRUNED, Hypothesis
+from model.decode.greedy_and_sampling import Reader, sample
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

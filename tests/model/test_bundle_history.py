@@ -21,7 +21,7 @@ from model.bundle.measurements import (
     save,
 )
 from model.bundle.weights import CHECKPOINTS, load_bundle
-from model.measure.history import joined
+from model.measure.attention_history import joined
 from tests.model.counting import SHAPE, train, words
 
 

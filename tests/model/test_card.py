@@ -10,7 +10,7 @@ import pytest
 from model.adapters.encoder_decoder.adapter import load
 from model.bundle.model_card import TEMPLATE, card
 from model.bundle.weights import CHECKPOINTS, digest_of
-from model.measure.report import page
+from model.measure.heads_report import page
 from model.measure.scores import sentences
 
 BUNDLES = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))

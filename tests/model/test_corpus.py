@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.corpus.index import Gathered, Index
+from model.corpus.row_index import Gathered, Index
 from model.corpus.row_patterns import COUNTS, PATTERNS, described, patterns_of, row_flags, shares
-from model.corpus.search import RowQuery, search, tenths
+from model.corpus.row_search import RowQuery, search, tenths
 from model.explain.patterns import Axes
 from model.text.tokens import Token
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model.train.augment import (
+from model.train.data import TrainingExample, both_ways, read_pairs
+from model.train.metrics import TestSet, read_test_sets, score
+from model.train.pair_cleaning import chinese, clean, english, unseen
+from model.train.synthetic_pairs import (
     KINDS,
     Kind,
     augment,
@@ -18,9 +21,6 @@ from model.train.augment import (
     paragraph,
     short,
 )
-from model.train.clean import chinese, clean, english, unseen
-from model.train.data import TrainingExample, both_ways, read_pairs
-from model.train.metrics import TestSet, read_test_sets, score
 
 BOTH = ("en", "zh")
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from model.decode.beam_search import beam
-from model.decode.hypotheses import FINISHED, LIVE, Hypothesis, SearchStep
-from model.decode.search import Draw, Reader, sample, write
+from model.decode.decoding_steps import FINISHED, LIVE, Hypothesis, SearchStep
+from model.decode.greedy_and_sampling import Draw, Reader, sample, write
 from model.text.tokens import Tokenizer
 from model.transformer.stacks import Transformer
 from tests.model.decoding import reader

@@ -13,7 +13,7 @@ from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle, save_bundle
-from model.corpus.index import read_survey
+from model.corpus.row_index import read_survey
 from model.explain.direct_effect import carried, reads
 from model.measure.head_survey import HALF, LEAST, LOOKED_AT, RAISED, survey_heads
 from model.text.tokens import Tokenizer

@@ -7,7 +7,7 @@ from app.settings import Settings
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Request
 from model.bundle.weights import CHECKPOINTS, digest_of
-from model.measure.report import IDLE, NAMED
+from model.measure.heads_report import IDLE, NAMED
 from tests.model.numpy_reference import NumpyTransformer
 from tests.model.test_numpy_reference import answered, apart, witnessed
 

@@ -10,14 +10,14 @@ import pytest
 
 from model.measure.scores import GATE, read_gate
 from model.text.writing_systems import HAN
-from model.train.augment import FINAL, unmark
-from model.train.clean import key
 from model.train.data import TrainingExample
 from model.train.events import Tidied
 from model.train.generated import lists, quantities, slots
 from model.train.generated.examples import SLOT, filled, generated
+from model.train.pair_cleaning import key
 from model.train.plan import TrainingData
-from model.train.prepare import train_examples
+from model.train.synthetic_pairs import FINAL, unmark
+from model.train.training_examples import train_examples
 
 BOTH = ("en", "zh")
 UNREAD = {key(one.text) for one in read_gate()}

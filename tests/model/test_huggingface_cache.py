@@ -7,7 +7,7 @@ import torch
 
 from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.requests.request import Decode, Patch, Request
-from model.decode.hypotheses import SearchStep
+from model.decode.decoding_steps import SearchStep
 from model.trace.interventions import Cell, Intervention
 from tests.model.opened_huggingface import opened
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model.adapters.huggingface.adapter import load_huggingface
-from model.adapters.huggingface.in_memory import wrap
+from model.adapters.huggingface.models_in_memory import wrap
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from tests.model.opened_huggingface import opened

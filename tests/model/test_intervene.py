@@ -10,7 +10,7 @@ from torch import Tensor
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import CHECKPOINTS, load_bundle
-from model.decode.search import Reader, sample
+from model.decode.greedy_and_sampling import Reader, sample
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention, Scene
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder

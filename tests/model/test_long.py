@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from model.long import flash, pooling
+from model.long import flash_kernels, pooled_pictures
 from model.long.attention import LongAttention, Stored
-from model.long.flash import Bias, Rule, Scored, flash_attention
-from model.long.pooling import grouped, largest, overview, span
+from model.long.flash_kernels import Bias, Rule, Scored, flash_attention
+from model.long.pooled_pictures import grouped, largest, overview, span
 from model.progress import StoppedError, stoppable
 from model.transformer.masks import named
 
@@ -120,9 +120,9 @@ def cases(draw: st.DrawFn) -> Case:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use blocks of a few rows, so that short texts have several."""
-    monkeypatch.setattr(flash, "BLOCK", 7)
-    monkeypatch.setattr(flash, "BAND", 5)
-    monkeypatch.setattr(pooling, "ROWS", 6)
+    monkeypatch.setattr(flash_kernels, "BLOCK", 7)
+    monkeypatch.setattr(flash_kernels, "BAND", 5)
+    monkeypatch.setattr(pooled_pictures, "ROWS", 6)
 
 
 UNHURRIED = settings(deadline=None, max_examples=15)

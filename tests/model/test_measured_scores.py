@@ -7,7 +7,7 @@ from pathlib import Path
 from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Request
-from model.train.augment import KINDS
+from model.train.synthetic_pairs import KINDS
 
 PAIRS = "The cat sat.\t猫坐着。\nA dog barks!\t狗叫！\nTom has 2 cats.\t汤姆有2只猫。\n"
 Rows = dict[str, list[dict[str, object]]]

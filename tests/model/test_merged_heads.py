@@ -13,8 +13,8 @@ from model.adapters.requests.request import Request
 from model.bundle.measurements import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
 from model.errors import FileError
+from model.measure.attention_history import watch
 from model.measure.heads import batches_of
-from model.measure.history import watch
 from model.text.tokens import Tokenizer
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig

@@ -10,7 +10,7 @@ import torch
 from model import load
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.explain.nearest import COUNT, nearest
+from model.explain.nearest_tokens import COUNT, nearest
 from tests.model.opened_huggingface import opened
 from tests.model.tiny_huggingface import TINY
 
@@ -71,8 +71,8 @@ def test_parts_of_a_table_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None
     torch.manual_seed(0)
     table, ids = torch.randn(50, 8), torch.arange(20)
     whole = nearest(table, ids)
-    monkeypatch.setattr("model.explain.nearest.TABLE_ROWS", 7)
-    monkeypatch.setattr("model.explain.nearest.ROWS", 3)
+    monkeypatch.setattr("model.explain.nearest_tokens.TABLE_ROWS", 7)
+    monkeypatch.setattr("model.explain.nearest_tokens.ROWS", 3)
     for part, other in zip(nearest(table, ids), whole, strict=True):
         assert torch.allclose(part, other)
     few = nearest(table[:4], torch.tensor([0]))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from model.measure.scores import Gated, read_gate
-from model.train.clean import key
 from model.train.data import read_rows
+from model.train.pair_cleaning import key
 
 LIST = Path("model/measure/newcomers.tsv")
 EXAMPLES = Path(__file__).with_name("newcomers_examples.tsv")

@@ -16,7 +16,7 @@ from model.bundle.weights import digest_of, load_bundle
 from model.recipe import DONE, digest, read_recipe, run_recipe
 from model.train.data import read_back
 from model.train.events import Event, Look, StageBegun, StageDone
-from model.train.prepare import RefusedError
+from model.train.training_examples import RefusedError
 from tests import forked_processes
 from tests.model.counting import SHAPE
 

@@ -13,7 +13,7 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
 from model.measure.heads import Instead, costs, divergences, examples_as_requests, watched
-from model.measure.report import page
+from model.measure.heads_report import page
 from model.train.data import Corpus, both_ways
 from model.train.loss import dev_loss
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.decode.search import Draw, narrowed, sample
+from model.decode.greedy_and_sampling import Draw, narrowed, sample
 
 PROBABILITIES = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
 DRAWS = [

@@ -16,7 +16,7 @@ from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.errors import InputError
-from model.explain.stream import Origin
+from model.explain.residual_stream import Origin
 from model.trace.interventions import Cell, Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

@@ -13,7 +13,7 @@ from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep
 from model.adapters.sweep_changes import count
-from model.decode.hypotheses import Hypothesis
+from model.decode.decoding_steps import Hypothesis
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

@@ -13,7 +13,7 @@ from tests.model.tiny_huggingface import build, make
 pytest.importorskip("transformers")
 
 from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
-from model.adapters.huggingface.in_memory import wrap
+from model.adapters.huggingface.models_in_memory import wrap
 
 SHORT, LONG = "The cat sat on the mat.", "The old dog sat there on the mat."
 # Which of the long text's tokens is at the place of each of the short one's, read off by hand.

@@ -15,6 +15,7 @@ from model.bundle.weights import WEIGHTS, digest_of
 from model.errors import InputError
 from model.train.workers import spread
 from model.transformer.config import ModelConfig
+from model.zoo.documentation_page import PAGE, best, learned, page, read_results
 from model.zoo.measuring import (
     accuracy,
     cuts,
@@ -29,7 +30,6 @@ from model.zoo.measuring import (
     twins_of,
     without_looks,
 )
-from model.zoo.page import PAGE, best, learned, page, read_results
 from model.zoo.registry import LANGUAGES, TASKS
 from model.zoo.training import SHIPPED, Recipe, chosen, read_recipes, train_recipe
 from model.zoo.who_is_it import about

@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.fair_queue import Client
 from app.http.problems import ProblemError
-from app.runs.runs import RunLimits, Runs
+from app.runs.training_runs import RunLimits, Runs
 from app.settings import Settings
 from model.live_training.options import LiveOptions
 from tests.serving.fixtures import Serving

@@ -10,7 +10,7 @@ from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, Output, Trace
-from model.decode.hypotheses import Branch, Hypothesis, SearchStep
+from model.decode.decoding_steps import Branch, Hypothesis, SearchStep
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.tensor_tap import NamedTensor

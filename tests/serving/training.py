@@ -9,8 +9,8 @@ import httpx
 from fastapi import FastAPI
 
 from app.http.problems import MEDIA_TYPE, URN
-from app.runs.run import Run
-from app.runs.runs import Runs
+from app.runs.training_run import Run
+from app.runs.training_runs import Runs
 from tests.servers import PATIENCE
 
 SMALL = {"task": "copy", "longest": 3, "steps": 10, "d_model": 16, "heads": 2, "batch": 200}

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from app.heads.indexing import Indexing
 from app.http.rate_limits import Shared, client_network, fair_share
-from app.runs.runs import Runs
+from app.runs.training_runs import Runs
 from app.settings import Settings
 from app.store.expiry import keep_pruning
 from app.store.quota import Limits

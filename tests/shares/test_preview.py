@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from app.engine.wire import Reply
-from app.figures.card import (
+from app.figures.fonts import Typeface, chinese_file
+from app.figures.heatmap import HATCH, PAPER, VIOLET, Grid, Heatmap, colours, draw_heatmap, rgb
+from app.figures.preview_picture import (
     ALTERED,
     HEIGHT,
     MARGIN,
@@ -26,8 +28,6 @@ from app.figures.card import (
     preview,
     wrap,
 )
-from app.figures.fonts import Typeface, chinese_file
-from app.figures.heatmap import HATCH, PAPER, VIOLET, Grid, Heatmap, colours, draw_heatmap, rgb
 from app.shares import service as sharing
 from model.adapters.encoder_decoder.description import attentions
 from tests.servers import ROOT

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from app.lab.schemas import LabBody
-from app.lessons.library import lessons
 from app.lessons.markdown import Text
+from app.lessons.quoted_numbers import lessons
 from app.site.lab_answers import lab_answers
 from model.lab.compute import compute
 from tests.source_files import ROOT

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from app.lessons.library import lessons, short_lesson
 from app.lessons.markdown import Text
+from app.lessons.quoted_numbers import lessons, short_lesson
 from app.site.site_pages import lacks
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.site.opened_site import LOADED, Opened

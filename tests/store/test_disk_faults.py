@@ -24,7 +24,7 @@ from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
 from app.pages import health
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
-from app.runs.runs import RunLimits, Runs
+from app.runs.training_runs import RunLimits, Runs
 from app.store.archive import write_archive
 from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
 from app.store.documents import new_id

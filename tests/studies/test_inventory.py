@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from app.lessons.inventory import FORMS, RIGHT, Form, Item, Words, inventory
-from app.lessons.library import lessons
+from app.lessons.quoted_numbers import lessons
 from tests.pages.test_catalog import STILTED, TERMS
 from tests.studies.inventory_page import PAGE, written
 

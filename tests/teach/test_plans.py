@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from app.lessons.library import lessons, plan_text
-from app.lessons.plans import collections_of, plans
+from app.lessons.class_plans import collections_of, plans
+from app.lessons.quoted_numbers import lessons, plan_text
 from tests.collections.collecting import PATH
 
 

@@ -21,19 +21,19 @@ from model.adapters.requests.trace import Decoding, LongPass, Trace, candidates,
 from model.adapters.requests.validate import check_request, widths_of
 from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
-from model.decode.hypotheses import Hypothesis
+from model.decode.decoding_steps import Hypothesis
 from model.device import choose_device
-from model.explain import contrast, nearest, score_terms
+from model.explain import contrast, nearest_tokens, score_terms
 from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
 from model.explain.logit_lens import needed as inside_needed
 from model.explain.logit_lens import parts
 from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
-from model.explain.stream import Stream
+from model.explain.residual_stream import Stream
 from model.file_reading import reading
 from model.long.attention import LongAttention
-from model.long.flash import Rule, Scored, flash_attention
+from model.long.flash_kernels import Rule, Scored, flash_attention
 from model.text.tokens import BOS, Token
 from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention
@@ -121,7 +121,7 @@ class EncoderDecoder(Adapter):
             *inside,
             *relevances,
             *attribution_names(),
-            *nearest.NAMES,
+            *nearest_tokens.NAMES,
         ]
         if self.learning:
             self.learning.check(self.info.attentions)
@@ -193,7 +193,7 @@ class EncoderDecoder(Adapter):
         return self._writer.beams(self._rows(requests))
 
     def write(self, request: Request) -> Decoding:
-        """Return a decoding, step by step (see `model.decode.search`)."""
+        """Return a decoding, step by step (see `model.decode.greedy_and_sampling`)."""
         source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
@@ -282,7 +282,7 @@ class EncoderDecoder(Adapter):
     def _trace(self, run: Passed) -> Trace:
         request, recorded = run.row.request, run.recorder.tensors
         scores = score_terms.look(self.scores, run.recorder, self.device)
-        nearest.look(self.model.embedding.weight, run.recorder, SOURCE, run.texts[SOURCE])
+        nearest_tokens.look(self.model.embedding.weight, run.recorder, SOURCE, run.texts[SOURCE])
         selected = self._selected(request)
         tensors = {name: recorded[name] for name in selected if name in recorded}
         output = scored(

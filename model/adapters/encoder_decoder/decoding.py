@@ -11,8 +11,8 @@ from torch import Tensor
 from model.adapters.requests.decoding import BEYOND_SOURCE, DecodedIds, Ids, draw_of, search_steps
 from model.adapters.requests.request import Request
 from model.decode.beam_search import Beam, write_beams
-from model.decode.hypotheses import Hypothesis, SearchStep
-from model.decode.search import Reader, write
+from model.decode.decoding_steps import Hypothesis, SearchStep
+from model.decode.greedy_and_sampling import Reader, write
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
 from model.trace.record import hooked

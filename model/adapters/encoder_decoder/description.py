@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle
+from model.explain.residual_stream import POSITION, Norm, Reader, Stack, Stream, Sublayer
 from model.explain.score_terms import Scores, Side
-from model.explain.stream import POSITION, Norm, Reader, Stack, Stream, Sublayer
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.record import recording
 from model.trace.tensor_tap import NULL, SOURCE, TARGET, NameTap

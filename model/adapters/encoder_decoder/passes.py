@@ -15,7 +15,7 @@ from model.errors import InputError
 from model.explain.attribution import SourceRun, attribute
 from model.explain.logit_lens import look
 from model.explain.relevance import TokenBatch, relevance
-from model.explain.stream import Stream
+from model.explain.residual_stream import Stream
 from model.text.tokens import EOS, PAD, Token, Tokenizer
 from model.text.writing_systems import Detector
 from model.trace.tensor_names import ATTRIBUTIONS

@@ -26,14 +26,14 @@ from model.adapters.huggingface.forward import Forward, LongForward
 from model.adapters.huggingface.opening import OpenedModel, open_folder
 from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
-from model.adapters.huggingface.refusals import vocabulary
 from model.adapters.huggingface.tokenizer import TextTokenizer
+from model.adapters.huggingface.unsupported_models import vocabulary
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace, candidates, scored
-from model.decode.hypotheses import SearchStep
+from model.decode.decoding_steps import SearchStep
 from model.device import choose_device
 from model.errors import InputError
 from model.explain import score_terms

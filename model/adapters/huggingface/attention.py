@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig
 from transformers.masking_utils import sdpa_mask
 
-from model.long.flash import Bias, Rule, Scored
+from model.long.flash_kernels import Bias, Rule, Scored
 from model.progress import during, go_on
 from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap

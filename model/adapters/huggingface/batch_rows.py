@@ -18,8 +18,8 @@ from torch import Tensor
 
 from model.adapters.huggingface.forward import TYPES, Forward, padded_batch
 from model.adapters.huggingface.probing import agree
-from model.adapters.huggingface.refusals import error_line, own_attention
 from model.adapters.huggingface.tokenizer import TextTokenizer
+from model.adapters.huggingface.unsupported_models import error_line, own_attention
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo

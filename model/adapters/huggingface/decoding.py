@@ -20,8 +20,8 @@ from model.adapters.huggingface.batch_rows import RequestRow, RowMaker
 from model.adapters.huggingface.forward import Forward
 from model.adapters.requests.decoding import DecodedIds, Ids, search_steps
 from model.adapters.requests.trace import Output, scored
-from model.decode.hypotheses import SearchStep
-from model.decode.search import Predictor
+from model.decode.decoding_steps import SearchStep
+from model.decode.greedy_and_sampling import Predictor
 from model.text.tokens import Token
 from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 

@@ -41,13 +41,13 @@ from model.adapters.huggingface.stream_modules import (
     norm_of,
 )
 from model.adapters.requests.model_info import ModelInfo
-from model.explain import contrast, logit_lens, nearest, score_terms
+from model.explain import contrast, logit_lens, nearest_tokens, score_terms
 from model.explain.attribution import SourceRun, attribute
 from model.explain.attribution import names as attribution_names
 from model.explain.relevance import names as relevance_names
 from model.explain.relevance import relevance
+from model.explain.residual_stream import Norm, Reader, Stack, Stream, Sublayer
 from model.explain.score_terms import Scores, Side
-from model.explain.stream import Norm, Reader, Stack, Stream, Sublayer
 from model.text.tokens import Token
 from model.trace.attentions import SELF, AttentionInfo
 from model.trace.tensor_names import ATTRIBUTIONS
@@ -341,7 +341,7 @@ class InsideTensors:
         if "attribution" in info.capabilities:
             names |= attribution_names()
         if self.table is not None:
-            names |= nearest.NAMES
+            names |= nearest_tokens.NAMES
         return names
 
     def contrasts(
@@ -382,7 +382,7 @@ class InsideTensors:
         """Add the tokens that are nearest to those of the first text, if selected."""
         if self.table is not None:
             text, tokens = next(iter(texts.items()))
-            nearest.look(self.table, recorder, text, tokens)
+            nearest_tokens.look(self.table, recorder, text, tokens)
 
     def _alone(self, row: RequestRow) -> Callable[[int, Tap], Tensor]:
         """Return a function that runs copies of a row, padded as it is; it returns logits."""

@@ -24,7 +24,7 @@ from model.adapters.huggingface.probing import (
 from model.adapters.huggingface.stream_hooks import Streams
 from model.errors import InputError
 from model.long.attention import LongAttention
-from model.long.flash import Scored, flash_attention
+from model.long.flash_kernels import Scored, flash_attention
 from model.progress import Layers
 from model.trace.attentions import CROSS, AttentionInfo, by_place
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap

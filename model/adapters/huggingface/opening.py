@@ -27,7 +27,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from model.adapters.huggingface import attention
-from model.adapters.huggingface.refusals import check_reads_ids
+from model.adapters.huggingface.unsupported_models import check_reads_ids
 from model.device import check_memory
 from model.errors import FileError
 from model.file_reading import (

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.huggingface.attention import IMPLEMENTATION, Call, passing
-from model.adapters.huggingface.refusals import (
+from model.adapters.huggingface.unsupported_models import (
     other_inputs,
     other_results,
     own_attention,

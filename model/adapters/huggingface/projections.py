@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.stream_modules import ModuleCall, close, linear, norm_of
-from model.explain.stream import Norm
+from model.explain.residual_stream import Norm
 
 FREQUENCIES, SCALE = "inv_freq", "attention_scaling"
 

@@ -19,7 +19,7 @@ from torch.utils.hooks import RemovableHandle
 
 from model.adapters.huggingface.attention import running
 from model.adapters.huggingface.stream_modules import Anatomy, Term
-from model.explain.stream import PROJECTED
+from model.explain.residual_stream import PROJECTED
 from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap
 
 DIMS = (QUERY, FEATURE)

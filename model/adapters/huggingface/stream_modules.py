@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.probing import Layout, ProbePass, run
-from model.explain.stream import Norm
+from model.explain.residual_stream import Norm
 
 CLOSE = 1e-4
 FFN = "ffn"

@@ -21,7 +21,7 @@ from model.adapters.requests.request import Request, RequestOptions, ask, needs
 from model.adapters.requests.trace import Decoding, LongPass, Trace
 from model.bundle.measurements import Learning
 from model.errors import InputError
-from model.explain.stream import Stream
+from model.explain.residual_stream import Stream
 from model.text.tokens import Token
 from model.trace.attentions import AttentionInfo, by_place
 from model.trace.tensor_names import MAX_PATTERNS, matches

@@ -9,8 +9,8 @@ from cachetools import LRUCache
 
 from model.adapters.requests.request import Decode, Request
 from model.decode.beam_search import beam
-from model.decode.hypotheses import SearchStep
-from model.decode.search import Draw, Ends, Predictor, sample
+from model.decode.decoding_steps import SearchStep
+from model.decode.greedy_and_sampling import Draw, Ends, Predictor, sample
 from model.errors import Excess, InputError
 
 CACHED = 512  # recent decodings

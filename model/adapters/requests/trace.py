@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
-from model.decode.hypotheses import Hypothesis, SearchStep
+from model.decode.decoding_steps import Hypothesis, SearchStep
 from model.errors import InputError
 from model.explain.patterns import Summary
 from model.explain.score_terms import ScoreSplit

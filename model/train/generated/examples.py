@@ -10,12 +10,12 @@ from itertools import islice
 
 from model.text.tokens import normalise
 from model.text.writing_systems import HAN
-from model.train import augment
-from model.train.clean import key
+from model.train import synthetic_pairs
 from model.train.data import Languages, TrainingExample
 from model.train.generated import lists
 from model.train.generated.lists import Said
 from model.train.generated.slots import SLOTS
+from model.train.pair_cleaning import key
 
 LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
@@ -54,14 +54,14 @@ VARIED = frozenset(
 )
 MORE = 3  # extra weight of a frame for each such slot
 # Blocks of emoji, so that the model learns to copy any of them.
-PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
+PICTURES = [*synthetic_pairs.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
 
 
 def with_emoji(
-    base: TrainingExample, draw: augment.Draw, chance: random.Random
+    base: TrainingExample, draw: synthetic_pairs.Draw, chance: random.Random
 ) -> TrainingExample | None:
     """Append one to three emoji of any kind to both sides, so that the model learns to copy."""
-    tail = chance.choice((chance.choice(augment.EMOJI), chance.choice(PICTURES)))
+    tail = chance.choice((chance.choice(synthetic_pairs.EMOJI), chance.choice(PICTURES)))
     tail = chance.choice(("", " ")) + tail * chance.choice((1, 1, 1, 2, 3))
     return TrainingExample(
         normalise(base.source + tail), normalise(base.target + tail), base.language
@@ -69,20 +69,20 @@ def with_emoji(
 
 
 def capitals(
-    base: TrainingExample, draw: augment.Draw, chance: random.Random
+    base: TrainingExample, draw: synthetic_pairs.Draw, chance: random.Random
 ) -> TrainingExample | None:
     """Convert an English source to capitals; a Chinese one with a name in it is not changed."""
-    return augment.capitals(base, draw, chance) if base.language == "zh" else None
+    return synthetic_pairs.capitals(base, draw, chance) if base.language == "zh" else None
 
 
-SHAPES: dict[augment.Kind | None, int] = {  # ways of typing; None: unchanged
+SHAPES: dict[synthetic_pairs.Kind | None, int] = {  # ways of typing; None: unchanged
     None: 14,
-    augment.lower: 3,
+    synthetic_pairs.lower: 3,
     capitals: 1,
-    augment.marks: 1,
+    synthetic_pairs.marks: 1,
     with_emoji: 3,
-    augment.bracketed: 2,
-    augment.chained: 2,
+    synthetic_pairs.bracketed: 2,
+    synthetic_pairs.chained: 2,
 }
 PLAIN_HEART = 0.5  # share of emoji without the selector of their coloured form
 COLOURED = "\ufe0f"

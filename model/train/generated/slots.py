@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import string
 
-from model.train.augment import name
 from model.train.generated import lists, quantities
 from model.train.generated.lists import Chance, Said, Slot, copied
 from model.train.generated.quantities import size
+from model.train.synthetic_pairs import name
 
 FILE_ENDINGS = (
     *("txt", "pdf", "py", "jpg", "docx", "csv", "exe", "zip", "png", "mp3", "mp4", "xlsx"),

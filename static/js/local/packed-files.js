@@ -1,4 +1,4 @@
-/** The files of a model that lie in the page itself, in the place of a host: `app/handouts/living.py` writes them. */
+/** The files of a model that lie in the page itself, in the place of a host: `app/handouts/handout_with_model.py` writes them. */
 
 import { packedFile } from "../lib/unpack-bytes.js";
 

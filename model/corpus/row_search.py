@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from model.corpus.index import SCALE, Index
+from model.corpus.row_index import SCALE, Index
 from model.corpus.row_patterns import COUNTS, PATTERNS
 
 KEPT = 64  # words and columns kept in memory, of all indexes

@@ -1,7 +1,7 @@
 """Cleaning of pairs: consistent spelling in each language, and bad translations dropped.
 
 A rule is a function from a pair to a pair or None; `RULES` gives their order. Sources
-are cleaned as well: `model.train.augment` adds back the variants that people type.
+are cleaned as well: `model.train.synthetic_pairs` adds back the variants that people type.
 """
 
 from __future__ import annotations

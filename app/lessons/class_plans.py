@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from app.lessons.library import plan_text
+from app.lessons.quoted_numbers import plan_text
 
 HEADING = re.compile(r"^## (\D*?(\d+).*)$", re.MULTILINE)
 ROW = re.compile(r"^\| (\d+) \| (.*?) \| (.*?) \|(?: (.*?) \|| \|)?$", re.MULTILINE)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 from model.text.tokens import normalise
-from model.train.clean import MARKS
 from model.train.data import TrainingExample
+from model.train.pair_cleaning import MARKS
 
 Chance = random.Random
 Draw = Callable[[], TrainingExample]

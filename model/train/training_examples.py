@@ -9,12 +9,12 @@ from pathlib import Path
 
 from model.bundle.weights import TOKENIZER
 from model.text.tokens import Tokenizer
-from model.train.augment import augment, unmark
-from model.train.clean import clean, key, unseen
 from model.train.data import TextPair, TrainingExample, both_ways, read_back, read_pairs, read_rows
 from model.train.events import Tidied
 from model.train.generated.examples import generated
+from model.train.pair_cleaning import clean, key, unseen
 from model.train.plan import TrainingData
+from model.train.synthetic_pairs import augment, unmark
 
 Telling = Generator[Tidied, None, list[TextPair]]
 

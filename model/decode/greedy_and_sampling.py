@@ -14,7 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from model.decode.hypotheses import FINISHED, LIVE, Branch, Drawn, Hypothesis, SearchStep
+from model.decode.decoding_steps import FINISHED, LIVE, Branch, Drawn, Hypothesis, SearchStep
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL, Tap
 from model.transformer.attention import Cache
@@ -192,7 +192,7 @@ def write(
     draws: Sequence[Draw | None],
     prefixes: Sequence[Sequence[int]],
 ) -> list[tuple[int, ...]]:
-    """Return the ids that `model.decode.search.sample` writes; the arguments are the same.
+    """Return the ids that `sample` of this file writes; the arguments are the same.
 
     Rows that have ended leave the batch.
     """

@@ -21,14 +21,14 @@ from app.assets.templates import PageFacts
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
 from app.engine.launch import start
-from app.http.background import begin, repeat
+from app.http.background_tasks import begin, repeat
 from app.http.log_format import logging_of
 from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
 from app.http.services import Services
-from app.runs.run import Run, claim, release, size_of
 from app.runs.run_process import Wanted, main
+from app.runs.training_run import Run, claim, release, size_of
 from app.settings import Settings
 from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files

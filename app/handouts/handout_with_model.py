@@ -14,9 +14,9 @@ from filelock import FileLock
 from markupsafe import Markup
 
 from app.assets.static_files import STATIC
-from app.figures.card import in_short, sentence
 from app.figures.kinds import HandoutContent
 from app.figures.opening_head import opened
+from app.figures.preview_picture import in_short, sentence
 from app.handouts.handout_html import FEW, handout_page, language, share_blocks
 from app.handouts.packing import data_url, dense_block
 from app.local_models.page_files import (

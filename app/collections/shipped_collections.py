@@ -16,7 +16,7 @@ from app.collections.schemas import CollectionDocument, Lang
 from app.figures.links import FIGURE, Entry
 from app.lessons.inventory import Entry as Part
 from app.lessons.inventory import Words
-from app.lessons.library import LESSONS, lessons
+from app.lessons.quoted_numbers import LESSONS, lessons
 
 ENTRIES: dict[str, Entry] = {
     "choice": "choice",
