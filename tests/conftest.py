@@ -1,17 +1,21 @@
 """Fixtures for all tests: a running Headlight, a running PostgreSQL, the exported model."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
 
-from model.bundle.weights import CHECKPOINTS
+from model.bundle.weights import CHECKPOINTS, SUMS
 from tests.servers import AppServer, own_environment, running_app, running_postgres
 
+ROOT = Path(__file__).parents[1]
 pytest_plugins = ["tests.serving.fixtures", "tests.browsing.fixtures"]
 
 # A developer's own settings must not change results or lead a test to their data.
@@ -64,16 +68,30 @@ def server_cache(common: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def exported(common: Path) -> Path:
-    """The shipped model as a page loads it, exported once for all processes: it takes minutes."""
+def exported(pytestconfig: pytest.Config) -> Path:
+    """The shipped model as a page loads it, read-only: exported once for what it is made from.
+
+    It takes a minute, so the next run of the tests finds it too, unless a file has changed.
+    """
     pytest.importorskip("onnxscript")
     from model.web.export import GRAPHS, export_for_web
 
-    folder = common / "web" / "en-zh"
-    with FileLock(common / "web.lock"):
+    cache = pytestconfig.cache.mkdir("exported")
+    folder = cache / _made_from() / "en-zh"
+    with FileLock(cache / "lock"):
         if not (folder / GRAPHS).exists():
+            for older in cache.glob("*/"):
+                shutil.rmtree(older)
             list(export_for_web(CHECKPOINTS / "en-zh", folder))
     return folder
+
+
+def _made_from() -> str:
+    """Return a digest of all that an exported model is made from: code, weights and libraries."""
+    files = [*sorted(ROOT.glob("model/**/*.py")), CHECKPOINTS / "en-zh" / SUMS]
+    libraries = [version(library) for library in ("torch", "onnx", "onnxscript")]
+    parts = [*libraries, *(sha256(file.read_bytes()).hexdigest() for file in files)]
+    return sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 @pytest.fixture(scope="session")

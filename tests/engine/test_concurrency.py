@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import numpy as np
-import pytest
 
 from app.engine.wire import Reply
 from tests.serving.fixtures import Serving
@@ -45,29 +44,26 @@ def some_request(number: int) -> dict[str, Any]:
     return request
 
 
-@pytest.mark.parametrize("engines", [0, 1])
-async def test_concurrent_requests_get_the_same_replies_as_alone(
-    serving: Serving, engines: int
-) -> None:
-    async with serving(engines=engines, max_cache_bytes=0) as client:
-        await hold_together_as_alone(client)
+async def test_concurrent_requests_get_the_same_replies_as_alone(serving: Serving) -> None:
+    """In the server's own process; `test_requests_together` asks one of an engine."""
+    async with serving(max_cache_bytes=0) as client:
+        requests = [some_request(number) for number in range(10)]
+        together = await asyncio.gather(*(ask(client, request) for request in requests))
+        for request, reply in zip(requests, together, strict=True):
+            hold_same(reply, await ask(client, request))
 
 
-async def hold_together_as_alone(client: httpx.AsyncClient) -> None:
-    requests = [some_request(number) for number in range(10)]
-    together = await asyncio.gather(*(ask(client, request) for request in requests))
-    for request, reply in zip(requests, together, strict=True):
-        alone = await ask(client, request)
-        assert reply.arrays.keys() == alone.arrays.keys()
-        for name, array in alone.arrays.items():
-            np.testing.assert_allclose(reply.arrays[name], array, rtol=0, atol=AGREE, err_msg=name)
-        for number in ("logprobs", "score"):
-            one, other = (each.document["output"].pop(number) for each in (reply, alone))
-            np.testing.assert_allclose(one, other, rtol=0, atol=AGREE)
-        # Among thousands of tokens, two may be so close that rounding swaps them.
-        one, other = (each.document["output"].pop("ranks") for each in (reply, alone))
-        np.testing.assert_allclose(one, other, rtol=0.01)
-        assert reply.document == alone.document
+def hold_same(reply: Reply, alone: Reply) -> None:
+    assert reply.arrays.keys() == alone.arrays.keys()
+    for name, array in alone.arrays.items():
+        np.testing.assert_allclose(reply.arrays[name], array, rtol=0, atol=AGREE, err_msg=name)
+    for number in ("logprobs", "score"):
+        one, other = (each.document["output"].pop(number) for each in (reply, alone))
+        np.testing.assert_allclose(one, other, rtol=0, atol=AGREE)
+    # Among thousands of tokens, two may be so close that rounding swaps them.
+    one, other = (each.document["output"].pop("ranks") for each in (reply, alone))
+    np.testing.assert_allclose(one, other, rtol=0.01)
+    assert reply.document == alone.document
 
 
 async def test_more_requests_than_the_queue_holds(serving: Serving) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,15 @@ def test_what_was_not_exported_is_refused(tmp_path: Path, digest: str) -> None:
     assert refused.value.status_code == 422
 
 
-def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle"
-    bundle.mkdir()
-    models = ExportedModels(tmp_path / "kept", {"abc": bundle})
-    with pytest.raises(RuntimeError, match="export-web failed"):
+def test_an_export_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nmkdir "$6"; touch "$6/encoder.onnx"; echo "$@" >&2; exit 1\n')
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    models = ExportedModels(tmp_path / "kept", {"abc": tmp_path / "bundle"})
+    with pytest.raises(RuntimeError, match=r"failed: -m model export-web .*/bundle --into .*/abc"):
         asyncio.run(models.export("abc"))
     assert models.folder("abc") is None
     assert not [*(tmp_path / "kept").iterdir()]

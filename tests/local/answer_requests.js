@@ -1,7 +1,10 @@
-/** Answers requests by an exported model, as the page's worker does: `node answer_requests.js FOLDER < requests`. */
+/**
+ * Answers requests by an exported model, as the page's worker does: `node answer_requests.js FOLDER`.
+ * Each line that it reads is a list of requests; each that it writes, the list of their replies.
+ */
 
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
+import { createInterface } from "node:readline";
 
 import { openLocalModel } from "../../static/js/local/local-model.js";
 import { Problem } from "../../static/js/core/wire/problem.js";
@@ -25,15 +28,17 @@ async function linesOf(lines) {
   return all;
 }
 
-const requests = JSON.parse(await text(process.stdin));
-const replies = [];
-for (const request of requests) {
+/** @param {any} request */
+function answer(request) {
   const { path, ...body } = request;
-  const reply = await (path ? linesOf(model.lines(path, body)) : model.trace(request)).catch((problem) => {
+  return (path ? linesOf(model.lines(path, body)) : model.trace(request)).catch((problem) => {
     if (!(problem instanceof Problem)) throw problem;
     return { problem: problem.kind, detail: problem.detail, excess: problem.excess };
   });
-  replies.push(reply);
 }
 const plain = (/** @type {string} */ _, /** @type {any} */ value) => (ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value), (number) => (Number.isFinite(number) ? number : String(number))) : value);
-process.stdout.write(JSON.stringify(replies, plain));
+for await (const line of createInterface({ input: process.stdin })) {
+  const replies = [];
+  for (const request of JSON.parse(line)) replies.push(await answer(request));
+  process.stdout.write(`${JSON.stringify(replies, plain)}\n`);
+}

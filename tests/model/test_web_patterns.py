@@ -11,23 +11,16 @@ pytest.importorskip("onnxscript")
 
 from model.explain.patterns import PATTERNS, Axes, patterns, tally
 from model.text.tokens import Token
-from model.web.pattern_graphs import INPUTS, NAMES, PATTERN, write_patterns
+from model.web.pattern_graphs import INPUTS, NAMES, PATTERN
 
 
 def tokens(text: str) -> list[Token]:
     return [Token(word, n, 0, 0, word.startswith("<")) for n, word in enumerate(text.split())]
 
 
-@pytest.fixture(scope="module")
-def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("patterns")
-    write_patterns(folder)
-    return folder
-
-
 @pytest.mark.parametrize("cross", [False, True])
-def test_measures_and_patterns_are_the_same(graphs: Path, cross: bool) -> None:
-    session = onnxruntime.InferenceSession(graphs / f"{NAMES[cross]}.onnx")
+def test_measures_and_patterns_are_the_same(exported: Path, cross: bool) -> None:
+    session = onnxruntime.InferenceSession(exported / f"{NAMES[cross]}.onnx")
     names = [output.name for output in session.get_outputs()]
     keys = tokens("<2zh> the cat and the dog and the end <eos>")
     queries = tokens("die Katze und das the <eos>") if cross else keys

@@ -14,7 +14,7 @@ from app.rooms.asking import identity_of
 from tests.rooms.room_members import Member, port, until
 from tests.servers import PATIENCE, AppServer, running_app
 
-MEMBERS = 40
+MEMBERS = 16
 ASK = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
 
 
