@@ -6,7 +6,6 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from model.errors import InputError
 from tests.assignments.assigning import BODY as ASSIGNMENT
 from tests.fuzz.contract import Asked, Contract, contract_of
 from tests.fuzz.stored import STORED
+from tests.serving.api_reference import reference
 from tests.serving.storage import STATE, share
 from tests.studies.taking_part import BODY as STUDY
 
@@ -187,12 +187,6 @@ def test_every_reply_matches_the_reference(contract: Contract, label: str) -> No
         if label not in STORED or contract.stored[label]:
             return
     pytest.fail("none is accepted")
-
-
-@cache
-def reference() -> dict[str, Any]:
-    """Return the reference; making it takes longer than all that a test asks."""
-    return create_app().openapi()
 
 
 async def told(

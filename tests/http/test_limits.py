@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import httpx
@@ -12,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.engine.catalog import Catalog
 from app.http import field_errors as fields
-from app.main import create_app
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
+from tests.serving.api_reference import reference
 from tests.serving.problem import hold
 
 # (field, value, minimum, maximum)
@@ -41,11 +40,10 @@ DEEDS = [
 ]
 
 
-@cache
-def reference() -> dict[str, Any]:
+def schemas() -> dict[str, Any]:
     """Return the schemas of the API reference, by name."""
-    schemas: dict[str, Any] = create_app().openapi()["components"]["schemas"]
-    return schemas
+    by_name: dict[str, Any] = reference()["components"]["schemas"]
+    return by_name
 
 
 @pytest.mark.parametrize(("field", "value", "low", "high"), DECODE)
@@ -57,7 +55,7 @@ def test_the_reference_and_the_model_agree(
     low: float,
     high: float,
 ) -> None:
-    told = reference()["DecodeOptions"]["properties"][field]
+    told = schemas()["DecodeOptions"]["properties"][field]
     told = told.get("anyOf", [told])[0]
     assert (told["minimum"], told["maximum"]) == (low, high)
     body = {"source": "hi", "decode": {field: value}}
@@ -82,7 +80,7 @@ def test_an_effect_out_of_range(
 
 
 def test_defaults_and_words_come_from_the_model() -> None:
-    told = reference()["DecodeOptions"]["properties"]
+    told = schemas()["DecodeOptions"]["properties"]
     defaults = {name: about.get("default") for name, about in told.items()}
     plain = vars(Decode())
     assert defaults == plain | {"prefix": []}
@@ -90,7 +88,7 @@ def test_defaults_and_words_come_from_the_model() -> None:
 
 
 def test_every_schema_has_a_plain_name() -> None:
-    assert not [name for name in reference() if "__" in name]
+    assert not [name for name in schemas() if "__" in name]
 
 
 def test_the_reference_omits_limits_beyond_any_model(reader: httpx.Client) -> None:
@@ -101,7 +99,7 @@ def test_the_reference_omits_limits_beyond_any_model(reader: httpx.Client) -> No
 def parts(schema: Any, place: str, seen: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a schema and all within it, each named one once, with places."""
     name = schema.get("$ref", "").rpartition("/")[2]
-    inner = [(name, reference()[name])] if name and name not in seen else []
+    inner = [(name, schemas()[name])] if name and name not in seen else []
     seen.add(name)
     for key in ("items", "additionalProperties", "prefixItems", "anyOf", "oneOf", "allOf"):
         found = schema.get(key, [])
@@ -116,7 +114,7 @@ def parts(schema: Any, place: str, seen: set[str]) -> Iterator[tuple[str, dict[s
 def test_every_number_of_a_request_has_both_bounds() -> None:
     """In the reference, or those of `Whole`, which are beyond any model."""
     found, seen = list[tuple[str, dict[str, Any]]](), set[str]()
-    for path, operations in create_app().openapi()["paths"].items():
+    for path, operations in reference()["paths"].items():
         for operation in operations.values():
             bodies = operation.get("requestBody", {}).get("content", {}).values()
             for one in (*operation.get("parameters", ()), *bodies):

