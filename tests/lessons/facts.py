@@ -74,11 +74,14 @@ def text_to_vectors(models: Models) -> Facts:
 
     cat = models(None).trace("The unhappy cat is tired.", select=[]).texts["source"]
     dogs = models(None).trace(
-        "The old dog and the young dog are tired.", select=["source.embedding", "source.position"]
+        "The old dog and the young dog are tired.",
+        select=["source.embedding", "source.position", "source.input"],
     )
+    sums = np.asarray(dogs["source.input"].value)
     first, second = (i for i, token in enumerate(dogs.texts["source"]) if token.text == " dog")
     rows, places = (np.asarray(dogs[f"source.{part}"].value) for part in ("embedding", "position"))
     assert np.array_equal(rows[first], rows[second])
+    assert np.allclose(sums, rows + places, atol=1e-5)
     tea = models(None).trace(TEA, select=["inside.nearest.*"])
     words = [token.text.strip() for token in tea.texts["source"]]
 
@@ -101,14 +104,10 @@ def text_to_vectors(models: Models) -> Facts:
         "dog": _cells(map(two, rows[first, :6])),
         "first": _cells(map(two, places[first, :6])),
         "second": _cells(map(two, places[second, :6])),
+        "first_sum": _cells(map(two, sums[first, :6])),
+        "second_sum": _cells(map(two, sums[second, :6])),
         "tea_coffee": cosine(TEA, "tea", "coffee"),
         "good_bad": cosine("He is a good boy, and she is a bad girl.", "good", "bad"),
-    }
-
-
-def far_words(models: Models) -> Facts:
-    return {
-        "sort_window": right("sort-window", 12),
     }
 
 
@@ -197,7 +196,19 @@ def order(models: Models) -> Facts:
         "rotary": "reverse-rotary",
         "none": "reverse-none",
     }
-    return {
+    father, mother = "My father helps my mother.", "My mother helps my father."
+    without = Intervention(at="source.position", do="drop")
+    heaps = {translation(models, without, source=one) for one in (father, mother)}
+    assert len(heaps) == 1  # without positions both are the same words
+    kept = round(100 * float(right("reverse", 13)) / 100 * float(right("reverse", 13)) / 100)
+    assert round(100 / kept) == 7
+    texts = {
+        "father": translation(models, source=father),
+        "father_without": translation(models, without, source=father),
+        "mother": translation(models, source=mother),
+        "mother_without": translation(models, without, source=mother),
+    }
+    return texts | {
         f"{kind}_{length}": right(name, length)
         for kind, name in kinds.items()
         for length in (2, 12, 13, 14)
@@ -295,6 +306,10 @@ def words(models: Models) -> Facts:
         names = [trace.pieces[int(one)].text for one in ids]
         return dict(zip(names, (float(one) for one in values), strict=True))
 
+    def after(logprobs: Iterable[float]) -> float:
+        """Return the probability of the tokens behind the one that was asked about."""
+        return exp(sum([*logprobs][4:]))
+
     sister, step = candidates(SISTER, 7), candidates(BUS, 3)
     greedy, beam = (
         model.trace(BUS, decode=decode).output for decode in (Decode(), Decode("beam", beam=4))
@@ -307,6 +322,9 @@ def words(models: Models) -> Facts:
         "loss": two(-log(sister["妹"])),
         "all": two(step["都"]),
         "sit": two(step["坐"]),
+        "rest_greedy": f"{after(greedy.logprobs):.3f}",
+        "rest_beam": f"{after(beam.logprobs):.3f}",
+        "ratio": f"{exp(sum(beam.logprobs) - sum(greedy.logprobs)):.1f}",
         "greedy": greedy.text,
         "greedy_share": f"{exp(sum(greedy.logprobs)):.3f}",
         "beam": beam.text,
@@ -359,10 +377,13 @@ def training(models: Models) -> Facts:
     after = next(step for step in steps if step >= guided)
     before = steps[steps.index(after) - 1]
     one_step = 1 / (1 + exp(-0.5))
+    source = weights[f"{steps[0]}.{place}"].shape[-1]
     return {
         "sharp": f"{sharp:,}",
-        "sharp_step": str(sharp),
-        "sharp_within": str(2 * sharp),
+        "source": str(source),
+        "uniform": two(1 / source),
+        "at_first": two(sharpness(steps[0], UNSUPERVISED)),
+        "at_last": two(sharpness(steps[-1], UNSUPERVISED)),
         "one_step": two(one_step),
         "loss_before": two(log(2)),
         "loss_after": two(-log(one_step)),
@@ -387,14 +408,17 @@ def training(models: Models) -> Facts:
 
 
 def explanation(models: Models) -> Facts:
-    seed = results("who-3-layers")["seeds"][0]
-    looks = max(max(heads) for place, heads in seed["looks"].items() if "encoder" in place)
-    cut = seed["cut"]
+    seeds = results("who-3-layers")["seeds"]
+    looks = max(max(heads) for place, heads in seeds[0]["looks"].items() if "encoder" in place)
+
+    def right_without(edges: str) -> str:
+        return _cells(f"{100 * seed['cut'][edges]:.0f}" for seed in seeds)
+
     return {
         "looks": f"{100 * looks:.0f}",
-        "whole": f"{100 * cut['nothing']:.0f}",
-        "cut_it": f"{100 * cut['it → nouns']:.0f}",
-        "cut_property": f"{100 * cut['nouns ↔ property']:.0f}",
+        "whole": right_without("nothing"),
+        "cut_it": right_without("it → nouns"),
+        "cut_property": right_without("nouns ↔ property"),
         "animal": translation(models, source=ANIMAL),
         "without_place": translation(models, off("decoder.0.cross", 6), source=ANIMAL),
     }
@@ -402,7 +426,6 @@ def explanation(models: Models) -> Facts:
 
 FACTS: Mapping[str, Callable[[Models], Facts]] = {
     "text-to-vectors": text_to_vectors,
-    "far-words": far_words,
     "what-a-head-does": what_a_head_does,
     "scores": scores,
     "many-heads": many_heads,

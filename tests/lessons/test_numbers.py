@@ -63,7 +63,12 @@ def scores(lesson: Lesson) -> list[str]:
         for way in ("dot", "scaled")
         for column in ("spread", "largest", "gradient")
     ]
-    return ["10", "64", "512", *(f"{np.sqrt(d_k):.0f}" for d_k in (64, 512)), *rows, "12"]
+    slopes = [f"{a * (1 - a):.2f}" for a in (0.5, 0.99)]
+    assert round(0.25 / (0.99 * 0.01)) == 25
+    return [
+        *("10", "64", "512", *(f"{np.sqrt(d_k):.0f}" for d_k in (64, 512)), *rows, "12"),
+        *("0.5", "0.99", "0.999", *slopes, "25"),
+    ]
 
 
 def many_heads(lesson: Lesson) -> list[str]:
@@ -90,7 +95,8 @@ def far_words(lesson: Lesson) -> list[str]:
     costs = (n * n * d, n * d * d, kernel * n * d * d, window * n * d)
     assert ceil(log(n, kernel)) == 4
     assert ceil(n / window) == 7
-    return [*(f"{cost:,}" for cost in costs), *(str(one) for one in (n, d, n - 1))]
+    assert (n - 1, round(100 / 2**7, 2)) == (7 * 7, 0.78)  # what is left after seven halvings
+    return [*(f"{cost:,}" for cost in costs), *(str(one) for one in (n, d, n - 1, 2**7))]
 
 
 def encoder_decoder(lesson: Lesson) -> list[str]:
@@ -102,7 +108,7 @@ def block(lesson: Lesson) -> list[str]:
 
 
 def words(lesson: Lesson) -> list[str]:
-    return [two(-log(0.5)), "0.5", "0.6", "0.2"]  # the second last: the paper's length penalty
+    return [two(-log(0.5)), "0.5", "0.25", "0.6", "0.2"]  # the second last: its length penalty
 
 
 def decoder_costs(tokens: int, pairs: int, layers: int = 3, d: int = 256) -> int:
