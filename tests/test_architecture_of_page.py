@@ -207,10 +207,10 @@ def test_one_file_touches_each_outside_thing(path: Path) -> Iterator[str]:
 NAMED_IN = {
     "core/store/model-part-names.js",
     "core/wire/model.js",
-    "views/worksheet/sheet-model.js",
-    "core/store/examples.js",
+    "views/worksheet/stage-contents.js",
+    "core/store/example-sentences.js",
     "core/store/zoo-names.js",
-    "views/space/solid.js",
+    "views/space/points-in-3d.js",
     "local/sweep-lines.js",  # in place of the server, which knows the graphs
     "local/sweep-patches.js",
 }

@@ -55,7 +55,7 @@ IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
 ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question", "ask/cells"]
 WITHOUT_PLOTLY = {
     "core/figure/zoom": "core/figure/zoom-in-handout",
-    "views/space/solid": "views/space/solid-in-handout",
+    "views/space/points-in-3d": "views/space/points-in-3d-in-handout",
     "core/draw/plotly": "core/draw/plotly-in-handout",
 }
 # A page whose model runs in it.

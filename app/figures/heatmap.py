@@ -1,4 +1,4 @@
-"""The colour scale of attention, the same as on the page (static/js/core/draw/scale.js).
+"""The colour scale of attention, the same as on the page (static/js/core/draw/colour-scales.js).
 
 A straight line through OKLab (Björn Ottosson, "A perceptual color space for image processing",
 2020) from the background to violet, with more chroma half-way; a value lies on it at its power

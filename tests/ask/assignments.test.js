@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 
 import { plainNumbers } from "../../static/js/ask/answer-entry.js";
 import { contextOf } from "../../static/js/ask/question-kinds.js";
-import { questionsOf } from "../../static/js/assignment/maker.js";
+import { questionsOf } from "../../static/js/assignment/new-assignment.js";
 import { randomToken } from "../../static/js/lib/browser.js";
 import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/assignment/kept-assignments.js";
 import { parse } from "../../static/js/core/store/link.js";

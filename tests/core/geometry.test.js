@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fitGeometry, placeAt } from "../../static/js/core/draw/geometry.js";
+import { fitGeometry, placeAt } from "../../static/js/core/draw/matrix-geometry.js";
 
 /** @param {number} count @param {number} size */
 const widths = (count, size) => Array(count).fill(size);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { arrangeTiles, cellAt, orderedTiles, packedColour, colourTable, writeTile } from "../../static/js/core/draw/head-grid.js";
-import { colour, sequential } from "../../static/js/core/draw/scale.js";
+import { colour, sequential } from "../../static/js/core/draw/colour-scales.js";
 import { plane } from "../../static/js/core/wire/wire.js";
 import { trace } from "../js/trace.js";
 

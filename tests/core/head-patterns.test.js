@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inGeneral, rowPatterns } from "../../static/js/core/compute/patterns.js";
+import { inGeneral, rowPatterns } from "../../static/js/core/compute/head-pattern-names.js";
 
 const t = (/** @type {string} */ message) => message;
 

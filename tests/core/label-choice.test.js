@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { visibleLabels, colClash, neighbours, rowClash } from "../../static/js/core/draw/labels.js";
-import { fitGeometry } from "../../static/js/core/draw/geometry.js";
+import { visibleLabels, colClash, neighbours, rowClash } from "../../static/js/core/draw/matrix-labels.js";
+import { fitGeometry } from "../../static/js/core/draw/matrix-geometry.js";
 
 /** @param {number} count @param {number} size */
 const all = (count, size) => Array(count).fill(size);
@@ -41,7 +41,7 @@ test("labels of rows have a line each", () => {
 
 /**
  * The corners of a label as it is drawn: from the middle of its column, leaning or standing.
- * @param {import("../../static/js/core/draw/geometry.js").Geometry} geometry
+ * @param {import("../../static/js/core/draw/matrix-geometry.js").Geometry} geometry
  * @param {number} width
  * @param {number} line
  * @param {number} at

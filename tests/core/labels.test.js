@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { clippedSteps, createLabels, textRuler, isUpright } from "../../static/js/core/draw/labels.js";
+import { clippedSteps, createLabels, textRuler, isUpright } from "../../static/js/core/draw/matrix-labels.js";
 
 /** An element as far as a label is one. */
 function element() {

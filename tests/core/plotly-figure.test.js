@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { distinct, figure, frames, NUMBERS } from "../../static/js/core/draw/plotly-figure.js";
-import { fitGeometry } from "../../static/js/core/draw/geometry.js";
+import { fitGeometry } from "../../static/js/core/draw/matrix-geometry.js";
 import { colourOf } from "../../static/js/core/draw/matrix-canvas.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
-import { colour, sequential } from "../../static/js/core/draw/scale.js";
+import { colour, sequential } from "../../static/js/core/draw/colour-scales.js";
 
 const THEME = {
   paper: "#fbfaf7",

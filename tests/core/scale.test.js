@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { legible } from "../../static/js/core/draw/matrix-canvas.js";
-import { colorscale, colour, contrast, diverging, rgb, sequential, shares } from "../../static/js/core/draw/scale.js";
+import { colorscale, colour, contrast, diverging, rgb, sequential, shares } from "../../static/js/core/draw/colour-scales.js";
 
 const LIGHT = {
   paper: "#fbfaf7",

@@ -26,7 +26,7 @@ export const ROOMS = {
   "core/wire/connection.js": ["retry", "session", "session-tensors"],
   "core/wire/problem.js": ["retry", "problems"],
   "core/wire/reply.js": ["retry", "lines"],
-  "core/draw/labels.js": ["labels"],
+  "core/draw/matrix-labels.js": ["labels"],
   "lib/memo.js": ["memo"],
   "lib/timing.js": ["timing"],
   "core/figure/pointing.js": ["pointing", "arrow-keys"],

@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { transposedLab, withExtra, withSizes } from "../../static/js/lab/matrices.js";
-import { labRequest } from "../../static/js/lab/link.js";
+import { labRequest } from "../../static/js/lab/lab-link.js";
 import { cellOrigins } from "../../static/js/lab/cell-calculation.js";
 import { PRESETS, preset } from "../../static/js/lab/presets.js";
 

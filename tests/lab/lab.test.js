@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { formulaText, latex, latexNumber } from "../../static/js/core/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/csv.js";
 import { createHistory } from "../../static/js/lab/figure/lab-figure.js";
-import { format, invalidCells, labOfShare, labRequest, parse, shareState } from "../../static/js/lab/link.js";
+import { format, invalidCells, labOfShare, labRequest, parse, shareState } from "../../static/js/lab/lab-link.js";
 import { fractional } from "../../static/js/lib/numbers.js";
 import { labCsv, labLatex } from "../../static/js/lab/exports.js";
 import { judgeNumber } from "../../static/js/lab/figure/exercise.js";

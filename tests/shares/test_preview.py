@@ -36,7 +36,7 @@ STATE = {"source": "The cat sat on the mat.", "target": "猫坐着。", "layer":
 OCTETS = {"Accept": "application/octet-stream"}
 ROOM = (MARGIN, MARGIN, TEXT - 40, HEIGHT - MARGIN)
 PAGE_COLOURS = """
-import { sequential, colour } from "./static/js/core/draw/scale.js";
+import { sequential, colour } from "./static/js/core/draw/colour-scales.js";
 const stops = sequential({ paper: "#fbfaf7", attention: "#4c1d95", ink: "", q: "", k: "" });
 let text = "";
 for await (const part of process.stdin) text += part;

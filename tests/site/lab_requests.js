@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline";
 
-import { labRequest, parse } from "../../static/js/lab/link.js";
+import { labRequest, parse } from "../../static/js/lab/lab-link.js";
 import { unshuffled } from "../../static/js/lab/matrices.js";
 import { preset } from "../../static/js/lab/presets.js";
 

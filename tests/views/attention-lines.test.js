@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { attention } from "../../static/js/core/wire/attentions.js";
-import { contrast, hues, rgb } from "../../static/js/core/draw/scale.js";
+import { contrast, hues, rgb } from "../../static/js/core/draw/colour-scales.js";
 import { average, chosen, dash, strands, toggled, isOnHighlight } from "../../static/js/views/lines/attention-lines.js";
 import { MODEL, trace } from "../js/trace.js";
 

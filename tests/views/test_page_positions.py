@@ -17,7 +17,7 @@ START: dict[str, Any] = {
 }  # fmt: skip
 DOTS = """(curve) => [...curve.querySelectorAll("circle")].map((dot) =>
     Number(dot.getAttribute("cy")))"""
-# Room above and below the curves of curves.js.
+# Room above and below the curves of line-chart.js.
 TOP, BOTTOM = 12, 44
 
 

@@ -7,8 +7,8 @@
 import { readFileSync } from "node:fs";
 
 import { blocks, isBetweenTexts } from "../../static/js/core/wire/attentions.js";
-import { names } from "../../static/js/views/worksheet/worksheet-names.js";
-import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
+import { names } from "../../static/js/views/worksheet/needed-tensors.js";
+import { worksheet } from "../../static/js/views/worksheet/cell-stages.js";
 import { overall, stages, transcript } from "../../static/js/views/worksheet/stage-order.js";
 import { tensor } from "../js/trace.js";
 

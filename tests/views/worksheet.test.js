@@ -4,15 +4,15 @@ import { test } from "node:test";
 
 import { affine, row, size, terms } from "../../static/js/lib/vectors.js";
 import { reconcile } from "../../static/js/views/worksheet/sublayer.js";
-import { worksheet } from "../../static/js/views/worksheet/worksheet.js";
-import { names } from "../../static/js/views/worksheet/worksheet-names.js";
+import { worksheet } from "../../static/js/views/worksheet/cell-stages.js";
+import { names } from "../../static/js/views/worksheet/needed-tensors.js";
 import { sized, tensor } from "../js/trace.js";
 
 const golden = JSON.parse(
   readFileSync(new URL("golden/worksheet.json", import.meta.url), "utf8"),
 );
 const DEEP = sized({ encoder: 2, decoder: 2 });
-const CELLS = /** @type {import("../../static/js/views/worksheet/worksheet.js").Cell[]} */ ([
+const CELLS = /** @type {import("../../static/js/views/worksheet/cell-stages.js").Cell[]} */ ([
   { block: "encoder", layer: 0, head: 1, query: 2, key: 1 },
   { block: "decoder", layer: 1, head: 0, query: 2, key: 0 },
   { block: "cross", layer: 1, head: 1, query: 1, key: 2 },
@@ -36,7 +36,7 @@ function near(found, expected) {
   expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 2e-6, `${i}: ${found[i]} ≠ ${value}`));
 }
 
-/** @param {import("../../static/js/views/worksheet/worksheet.js").Cell} cell */
+/** @param {import("../../static/js/views/worksheet/cell-stages.js").Cell} cell */
 const sheet = (cell) => worksheet(find, cell, names(DEEP, cell));
 
 test("what a cell is worked out from", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bestHead, format, headInLink, headShares, parse, stateOfTask, workspaceLink, zooWithModels } from "../../static/js/zoo/link.js";
+import { bestHead, format, headInLink, headShares, parse, stateOfTask, workspaceLink, zooWithModels } from "../../static/js/zoo/zoo-link.js";
 import { changedName } from "../../static/js/core/store/zoo-names.js";
 import { sized } from "../js/trace.js";
 

@@ -1,6 +1,6 @@
 /** The ways to enter an answer. */
 
-import { shareBar } from "../core/draw/scale.js";
+import { shareBar } from "../core/draw/colour-scales.js";
 import { judgeNumber } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { four, plainly, two } from "../lib/numbers.js";
@@ -241,5 +241,5 @@ export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ ter
  * @property {(answering: Answering) => import("../lib/render.js").Child[]} draw
  */
 
-/** @type {Record<import("../core/wire/page-requests.js").Entry, Entry>} */
+/** @type {Record<import("../core/wire/subject-requests.js").Entry, Entry>} */
 export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, cell: cellEntry, text: textEntry, work: textEntry };

@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { emptyGoal, goalFields, goalOf } from "./goals.js";
 import { createPointPicker } from "./point-picker.js";
 
-/** @import { Entry } from "../core/wire/page-requests.js" */
+/** @import { Entry } from "../core/wire/subject-requests.js" */
 /** @import { Question } from "./question.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 

@@ -5,7 +5,7 @@ import { headedTable } from "../core/figure/number-table.js";
 import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typedText } from "../core/wire/attentions.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
-import { labRequest, parse } from "../lab/link.js";
+import { labRequest, parse } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";

@@ -13,7 +13,7 @@ import { OPTIONS } from "../views/index.js";
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { State } from "../core/store/link.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
-/** @import { Entry } from "../core/wire/page-requests.js" */
+/** @import { Entry } from "../core/wire/subject-requests.js" */
 
 /** Plain data: it can be stored with a share and sent to a room. @typedef {import("../core/wire/schemas.d.ts").Asked} Question */
 /**

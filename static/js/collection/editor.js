@@ -12,11 +12,11 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 import { createItemList } from "./item-list.js";
-import { createListing } from "./listing.js";
+import { createListing } from "./shelf-listing.js";
 
 /** @import { Child } from "../lib/render.js" */
 /** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
-/** @import { Document } from "../core/wire/page-requests.js" */
+/** @import { Document } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /**

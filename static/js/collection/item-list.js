@@ -1,9 +1,9 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
-import { pictureOf } from "../core/wire/page-requests.js";
+import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/render.js";
 import { moveItem } from "../core/store/kept-collections.js";
-import { createPrivateParts } from "./private-part.js";
+import { createPrivateParts } from "./owner-notes.js";
 
 /** @import { LinkReply, KeptItem } from "../core/wire/schemas.d.ts" */
 

@@ -4,9 +4,9 @@ import { matrix, named } from "../core/compute/computed-tensors.js";
 import { headThumbnail } from "../core/compute/head-thumbnails.js";
 import { explainedCell } from "../core/compute/attention-row.js";
 import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
-import { sequential } from "../core/draw/scale.js";
+import { sequential } from "../core/draw/colour-scales.js";
 import { quoted } from "../core/draw/token.js";
-import { changeList } from "../core/figure/comparison.js";
+import { changeList } from "../core/figure/matrix-difference.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { blockName, modelLabel, modelsByTask, taskHeading } from "../core/store/model-part-names.js";
 import { blocks, extent } from "../core/wire/attentions.js";
@@ -47,7 +47,7 @@ const key = ({ key }) => el("span", { className: "as-key" }, quoted(key));
 /**
  * The largest weight of a row; of several rows, the last: with a causal mask it has read the others.
  * @param {Side} side
- * @param {import("../core/draw/geometry.js").Place} place
+ * @param {import("../core/draw/matrix-geometry.js").Place} place
  */
 function strongest({ matrix, rows, cols }, { row, tall = 1 }) {
   const rowIndex = row === null ? null : row + tall - 1;

@@ -2,11 +2,11 @@
 
 import { COVER } from "../core/compute/aggregate-attention.js";
 import { reach } from "../core/compute/token-diff.js";
-import { diverging, sequential } from "../core/draw/scale.js";
+import { diverging, sequential } from "../core/draw/colour-scales.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { step } from "../core/draw/token.js";
-import { FAINT, layout } from "../core/figure/comparison.js";
+import { FAINT, layout } from "../core/figure/matrix-difference.js";
 import { legend } from "../core/figure/figure-frame.js";
 import { createMatrix } from "../core/figure/matrix.js";
 import { highlightOf } from "../core/store/highlight.js";
@@ -21,7 +21,7 @@ import { counterpart, modelB, placeB } from "./model-comparison.js";
 /** @import { Axis, Models, Stretch } from "./model-comparison.js" */
 /** @import { Change } from "../core/compute/token-diff.js" */
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Place } from "../core/draw/geometry.js" */
+/** @import { Place } from "../core/draw/matrix-geometry.js" */
 
 // Highlight the same characters in both models' maps: those of the hovered cell, else of the pinned
 // one, else of a first row. The link pins tokens of A. A token of B is pinned as the token of A that

@@ -1,6 +1,6 @@
 /**
  * The front end of `headlight.Widget` (anywidget): it puts a handout into a frame and relays between
- * its port (kernel.js) and the kernel. A notebook loads this file by itself, so it imports nothing.
+ * its port (notebook-kernel.js) and the kernel. A notebook loads this file by itself, so it imports nothing.
  */
 
 /** @typedef {{id: number, path: string, method: string, accept: string, body: string | null}} Ask */

@@ -1,17 +1,17 @@
 /**
  * A page in one file: it contains the trace, and the page's modules draw it. There is no server,
- * and the address bar is not used. In a notebook a kernel may run its model again (kernel.js).
+ * and the address bar is not used. In a notebook a kernel may run its model again (notebook-kernel.js).
  */
 
 import { place } from "../core/wire/attentions.js";
 import { openingHead } from "../core/store/highlight.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { opening } from "../core/store/examples.js";
+import { opening } from "../core/store/example-sentences.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
-import { bindCertainty } from "../workspace/certainty.js";
+import { bindCertainty } from "../workspace/doubtful-words.js";
 import { bindChips } from "../workspace/token-chips.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";

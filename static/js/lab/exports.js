@@ -7,7 +7,7 @@ import { csv, number } from "../lib/csv.js";
 import { find } from "../lib/dom.js";
 import { matrixSymbol } from "./figure/matrix-inputs.js";
 import { numberFormat } from "./figure/step-results.js";
-import { format, labRequest, shareState } from "./link.js";
+import { format, labRequest, shareState } from "./lab-link.js";
 import { axisLabels, shownSteps } from "./steps.js";
 
 /** @import { Answer } from "./steps.js" */

@@ -4,7 +4,7 @@ import { offeredKinds } from "../ask/question-kinds.js";
 import { pointingIn } from "../core/figure/pointing.js";
 import { keepUnchanged } from "../core/store/address.js";
 import { format, mergeStates, parse } from "../core/store/link.js";
-import { format as formatLab, parse as parseLab } from "../lab/link.js";
+import { format as formatLab, parse as parseLab } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";

@@ -12,7 +12,7 @@ import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { createLabFigure, labReplies } from "../lab/figure/lab-figure.js";
-import { format as formatLab, labOfShare, parse as parseLab, shareState } from "../lab/link.js";
+import { format as formatLab, labOfShare, parse as parseLab, shareState } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { find, h, inSight } from "../lib/dom.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";

@@ -1,6 +1,6 @@
 /** Figures that show no run: a formula to try, and models of the zoo on inputs of growing length. */
 
-import { plot } from "../core/draw/curves.js";
+import { plot } from "../core/draw/line-chart.js";
 import { within } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
@@ -12,12 +12,12 @@ import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { linkTo } from "../views/create-figure.js";
 import { lengthCurves, measuredLengths, percent } from "../zoo/charts.js";
-import { format, parse, zooWithModels } from "../zoo/link.js";
+import { format, parse, zooWithModels } from "../zoo/zoo-link.js";
 import { linkOfState } from "./figure-controls.js";
 import { liveQuery } from "./figure-state.js";
 import { openAddress } from "./lesson-address.js";
 
-/** @import { ZooModel } from "../zoo/link.js" */
+/** @import { ZooModel } from "../zoo/zoo-link.js" */
 
 /** @typedef {{example: import("../core/wire/schemas.d.ts").ZooExampleReply, answers: string[]}} Answered */
 

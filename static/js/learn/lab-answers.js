@@ -1,7 +1,7 @@
 /** Attention by hand as it was computed when a site was written, in place of `POST /api/lab`. */
 
 import { Problem } from "../core/wire/problem.js";
-import { labRequest, parse } from "../lab/link.js";
+import { labRequest, parse } from "../lab/lab-link.js";
 import { unshuffled } from "../lab/matrices.js";
 import { preset } from "../lab/presets.js";
 

@@ -9,7 +9,7 @@ import { barHeight, bindRoom } from "../room/room.js";
 import { pathOf } from "./lesson-address.js";
 
 /** @import { Asks } from "../room/room.js" */
-/** @import { Pointer } from "../core/wire/page-requests.js" */
+/** @import { Pointer } from "../core/wire/subject-requests.js" */
 
 /** Pixels above a scene, and by which the page may miss one. */
 export const GAP = 12;

@@ -9,7 +9,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
 import { rememberRun, runKey } from "../train/kept-models.js";
-import { format, parse } from "../train/link.js";
+import { format, parse } from "../train/train-link.js";
 import { createFollower, isOver } from "../train/live-run.js";
 import { requestOptions, summary } from "../train/options-form.js";
 import { bindStatusLine, bindTimeline } from "../train/progress.js";

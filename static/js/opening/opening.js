@@ -4,9 +4,9 @@
  */
 
 import { doubtsOf } from "../core/store/certainty.js";
-import { makeOneStop } from "../core/figure/one-stop.js";
+import { makeOneStop } from "../core/figure/arrow-key-list.js";
 import { withoutPrefix } from "../core/store/decode-options.js";
-import { exampleName, examplesFor } from "../core/store/examples.js";
+import { exampleName, examplesFor } from "../core/store/example-sentences.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

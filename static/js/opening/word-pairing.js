@@ -7,7 +7,7 @@ import { alignment } from "../core/compute/alignment.js";
 import { findingOf } from "../core/compute/attention-row.js";
 import { curve, fine, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
-import { makeOneStop } from "../core/figure/one-stop.js";
+import { makeOneStop } from "../core/figure/arrow-key-list.js";
 import { crossBlock, singleStep, attention, place } from "../core/wire/attentions.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
 import { h } from "../lib/dom.js";

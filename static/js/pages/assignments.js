@@ -8,7 +8,7 @@ import { el, render } from "../lib/render.js";
 import { readQuery } from "../core/store/address.js";
 import { forgetAssignment, ownAssignments } from "../assignment/kept-assignments.js";
 import { keptCollections } from "../core/store/kept-collections.js";
-import { createMaker } from "../assignment/maker.js";
+import { createMaker } from "../assignment/new-assignment.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 

@@ -6,7 +6,7 @@ import { unpacked } from "../lib/unpack-bytes.js";
 import { createApi } from "../core/wire/api.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { frozen } from "../core/store/data-sources.js";
-import { labOfShare } from "../lab/link.js";
+import { labOfShare } from "../lab/lab-link.js";
 import { fetchFromHandout } from "../share/share-in-handout.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";

@@ -5,7 +5,7 @@ import { createApi } from "../core/wire/api.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { createExampleList, exampleFigure, rankingResult, searchResult } from "../heads/examples.js";
+import { createExampleList, exampleFigure, rankingResult, searchResult } from "../heads/example-sentences.js";
 
 const { lang = "en", model = "", corpus = "", place = "", head = "0", plotly = "", catalog = "" } = find("#head").dataset;
 const headPlace = { model, place, head: Number(head), corpus };

@@ -6,7 +6,7 @@ import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { labOfShare } from "../lab/link.js";
+import { labOfShare } from "../lab/lab-link.js";
 
 const { catalog = "", share: id = "" } = find("#lab").dataset;
 

@@ -4,7 +4,7 @@ import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { find } from "../lib/dom.js";
 import { unpacked } from "../lib/unpack-bytes.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { labOfShare } from "../lab/link.js";
+import { labOfShare } from "../lab/lab-link.js";
 
 async function start() {
   const share = await unpacked(find("#share")).json();

@@ -10,7 +10,7 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
-import { format, invalidCells, labOfShare, parse, shareState } from "../lab/link.js";
+import { format, invalidCells, labOfShare, parse, shareState } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { bindExports } from "../lab/exports.js";
 import { bindFormulas, bindLabProjector } from "../lab/page.js";

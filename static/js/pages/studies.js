@@ -6,7 +6,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { studyKeys } from "../study/kept-studies.js";
-import { createStudyMaker } from "../study/maker.js";
+import { createStudyMaker } from "../study/new-study.js";
 
 const { lang = "en", catalog = "", lessons = "[]" } = find("#learn").dataset;
 

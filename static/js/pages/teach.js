@@ -13,7 +13,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelledCode } from "../room/bar.js";
 import { forgetRoom, ownRooms } from "../room/room-storage.js";
-import { OWNED, backup, ownedThings, restored } from "../teach/owned-keys.js";
+import { OWNED, backup, ownedThings, restored } from "../teach/keys-file.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
@@ -31,7 +31,7 @@ async function start() {
 /** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
 function bindChoosing({ t }, api) {
   const make = createCollectionMaker({ t }, lang, find("#teach-problem"));
-  /** @param {import("../core/wire/page-requests.js").Document} document @param {HTMLButtonElement} button */
+  /** @param {import("../core/wire/subject-requests.js").Document} document @param {HTMLButtonElement} button */
   const create = (document, button) => make(() => api.createCollection(document), document.title, button);
 
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]"))) {

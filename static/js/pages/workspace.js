@@ -3,13 +3,13 @@
 import { createApi } from "../core/wire/api.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { examplesOf, opening } from "../core/store/examples.js";
+import { examplesOf, opening } from "../core/store/example-sentences.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";
-import { bindCertainty } from "../workspace/certainty.js";
+import { bindCertainty } from "../workspace/doubtful-words.js";
 import { bindChips } from "../workspace/token-chips.js";
-import { bindArrival, isOpenedByLink } from "../workspace/arrival.js";
+import { bindArrival, isOpenedByLink } from "../workspace/opened-by-link.js";
 import { bindTour } from "../tour/tour.js";
 import { bindModelMenu, bindProblems, bindTitleAndLanguage, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";

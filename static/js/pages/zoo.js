@@ -7,13 +7,13 @@ import { createAsker } from "../core/wire/connection.js";
 import { find } from "../lib/dom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { format, parse, stateOfTask, zooWithModels } from "../zoo/link.js";
+import { format, parse, stateOfTask, zooWithModels } from "../zoo/zoo-link.js";
 import { bindCharts } from "../zoo/charts.js";
-import { bindChoices, bindInput } from "../zoo/input.js";
-import { createPanels } from "../zoo/panels.js";
+import { bindChoices, bindInput } from "../zoo/task-and-text.js";
+import { createPanels } from "../zoo/model-panels.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
-/** @import { ZooState } from "../zoo/link.js" */
+/** @import { ZooState } from "../zoo/zoo-link.js" */
 
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
@@ -33,7 +33,7 @@ async function start() {
 /**
  * @param {import("../core/figure/types.js").PageContext & {restyle: () => void}} page
  * @param {import("../core/wire/api.js").Api} api
- * @param {import("../zoo/link.js").Zoo} zoo
+ * @param {import("../zoo/zoo-link.js").Zoo} zoo
  */
 function show(page, api, zoo) {
   let state = parse(readQuery(window), zoo);

@@ -18,7 +18,7 @@ import { gain } from "./vote-spread.js";
 import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 
 /** @import { QuestionReply, RoomCreated, AnswerReply, Work } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 
 // What a class has sent in words, which only the teacher sees until she shows it.
 
@@ -116,7 +116,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     else show(null), drawn();
   }
 
-  /** @param {import("../core/wire/page-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
+  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) =>
     act(async (of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames(), wording: await wordingOf(page, api, presented, about) }));
   const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => (presented.asked?.(roomQuestion), askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion));

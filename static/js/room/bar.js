@@ -37,7 +37,7 @@ export function createCodeDialog({ t, phrase }) {
 
 /**
  * @typedef {object} BarState
- * @property {import("../core/wire/page-requests.js").RoomAccess} room
+ * @property {import("../core/wire/subject-requests.js").RoomAccess} room
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile

@@ -1,6 +1,6 @@
 /** The lab as a page that can be presented in a room. */
 
-import { format, parse } from "../lab/link.js";
+import { format, parse } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { shownSteps } from "../lab/steps.js";
 import { find, h } from "../lib/dom.js";

@@ -4,7 +4,7 @@ import { el } from "../lib/render.js";
 import { spelledCode } from "./bar.js";
 import { ownNickname, setOwnNickname } from "./room-storage.js";
 
-/** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 

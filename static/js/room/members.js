@@ -9,7 +9,7 @@ import { el, render } from "../lib/render.js";
 import { button, spelledCode } from "./bar.js";
 
 /** @import { MembersReply, RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { RoomAccess } from "../core/wire/page-requests.js" */
+/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // Which members of a room a teacher may want to remove, in groups.

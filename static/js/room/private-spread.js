@@ -6,7 +6,7 @@
 import { OWN_KINDS } from "../ask/own-questions.js";
 import { KINDS } from "../ask/question-kinds.js";
 import { ask } from "../ask/question.js";
-import { shareBar } from "../core/draw/scale.js";
+import { shareBar } from "../core/draw/colour-scales.js";
 import { served } from "../core/store/data-sources.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { two } from "../lib/numbers.js";

@@ -1,7 +1,7 @@
 /** What a class answered, question by question, after the lesson: from its room or from a saved file. */
 
 import { doesWords } from "../ask/goals.js";
-import { shareBar } from "../core/draw/scale.js";
+import { shareBar } from "../core/draw/colour-scales.js";
 import { brief, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { voteSummary } from "./results.js";

@@ -1,7 +1,7 @@
 /** What a class answered, once it is revealed. */
 
 import { cellCounts } from "../ask/cells.js";
-import { shareBar } from "../core/draw/scale.js";
+import { shareBar } from "../core/draw/colour-scales.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 
@@ -50,7 +50,7 @@ const FEW = 8;
 
 /**
  * One line for each vote.
- * @param {Translate} t @param {Votes} votes @param {import("../core/wire/page-requests.js").Entry} [entry]
+ * @param {Translate} t @param {Votes} votes @param {import("../core/wire/subject-requests.js").Entry} [entry]
  */
 export function voteSummary(t, { first, second }, entry = "choice") {
   const isWork = entry === "work";
@@ -80,7 +80,7 @@ export function voteTable(t, choices, { first, second }) {
 /**
  * The answers one by one: both votes on choices, and drawn rows beside the model's.
  * @param {Translate} t
- * @param {import("../core/wire/page-requests.js").Entry} entry
+ * @param {import("../core/wire/subject-requests.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} bothVotes
  * @param {{numbers?: number[], right?: string[]}} [truth]  the model's row, or the right cells
@@ -111,7 +111,7 @@ const numbersIn = ({ first, second }) =>
 
 /**
  * The answers of a class as the prediction shows them: for numbers their mean, as one answer.
- * @param {import("../core/wire/page-requests.js").Entry} entry
+ * @param {import("../core/wire/subject-requests.js").Entry} entry
  * @param {Results} results
  * @returns {string[][]}
  */

@@ -6,7 +6,7 @@
 import { randomToken } from "../lib/browser.js";
 
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { RoomAccess } from "../core/wire/page-requests.js" */
+/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored"];
 const MAX_ROOMS = 8;

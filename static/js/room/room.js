@@ -14,7 +14,7 @@ import { pathOf } from "./picked-work.js";
 import { createWorkSender } from "./work-sender.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 /**
  * A question as a room is asked it: plain data. `scene` is the id of a lesson's question, which a
  * page with that lesson words itself; `words` are for all others.
@@ -43,8 +43,8 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {(scene: string) => void} [revealed]  called when a question of this page was revealed
  * @property {(source: string) => void} [run]  run a sentence
  * @property {(question: Asks) => void} [asked]  called with each question that is asked
- * @property {() => import("../core/wire/page-requests.js").Pointer | null} [pointer]  what the reader points at
- * @property {(pointer: import("../core/wire/page-requests.js").Pointer | null) => void} [point]
+ * @property {() => import("../core/wire/subject-requests.js").Pointer | null} [pointer]  what the reader points at
+ * @property {(pointer: import("../core/wire/subject-requests.js").Pointer | null) => void} [point]
  * @property {(listener: () => void) => void} [onPoint]
  */
 

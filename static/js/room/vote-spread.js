@@ -8,7 +8,7 @@ export const EXPLAIN_BELOW = 0.3;
 export const GO_ON_ABOVE = 0.7;
 
 /** @import { AnswerReply, Truth } from "../core/wire/schemas.d.ts" */
-/** @import { Entry } from "../core/wire/page-requests.js" */
+/** @import { Entry } from "../core/wire/subject-requests.js" */
 /** @typedef {"explain" | "discuss" | "go-on"} Advice */
 /** @typedef {{count: number, right: number | null}} Vote */
 

@@ -12,7 +12,7 @@ import { coverPage } from "./question.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /**

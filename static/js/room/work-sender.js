@@ -4,7 +4,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { debounce } from "../lib/timing.js";
 import { ownNickname, sentWork, setSentWork } from "./room-storage.js";
 
-/** @import { RoomState } from "../core/wire/page-requests.js" */
+/** @import { RoomState } from "../core/wire/subject-requests.js" */
 
 /** In milliseconds: after the last change, and before trying again. */
 const [SETTLED, AGAIN] = [1_500, 4_000];

@@ -95,7 +95,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
     /** Whether the figure follows the last snapshot. */
     following: () => step === null,
 
-    /** @param {import("../core/wire/page-requests.js").RunInfo} info @param {{step: number | null, probe: number}} position */
+    /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} position */
     open(info, position) {
       run = newRun(info);
       ({ step, probe } = position);

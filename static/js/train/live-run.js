@@ -6,7 +6,7 @@
 import { failure } from "../core/wire/problem.js";
 import { throttle } from "../lib/timing.js";
 
-/** @import { Options, RunInfo } from "../core/wire/page-requests.js" */
+/** @import { Options, RunInfo } from "../core/wire/subject-requests.js" */
 /** @import { RunSnapshotReply } from "../core/wire/schemas.d.ts" */
 
 /**
@@ -15,7 +15,7 @@ import { throttle } from "../lib/timing.js";
  * @property {Options} options
  * @property {{id: string, step: number} | null} parent
  * @property {number} next  the number of the next event
- * @property {import("../core/wire/page-requests.js").RunState} state
+ * @property {import("../core/wire/subject-requests.js").RunState} state
  * @property {string | null} why
  * @property {number | null} place  in the queue
  * @property {number} step

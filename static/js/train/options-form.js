@@ -7,7 +7,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { rememberRun } from "./kept-models.js";
 
-/** @import { Options } from "../core/wire/page-requests.js" */
+/** @import { Options } from "../core/wire/subject-requests.js" */
 /** @import { Problem } from "../core/wire/problem.js" */
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
@@ -30,7 +30,7 @@ const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0
 /**
  * The options as the server takes them.
  * @param {Typed} typed
- * @returns {import("../core/wire/page-requests.js").Options}
+ * @returns {import("../core/wire/subject-requests.js").Options}
  */
 export const requestOptions = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
 

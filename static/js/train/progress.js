@@ -1,6 +1,6 @@
 /** The progress of a run: in one line, and as two charts over its steps with a slider below them. */
 
-import { margins, plot } from "../core/draw/curves.js";
+import { margins, plot } from "../core/draw/line-chart.js";
 import { createTransport } from "../core/figure/playback.js";
 import { h } from "../lib/dom.js";
 import { grouped, hundredths, significant, two } from "../lib/numbers.js";

@@ -2,7 +2,7 @@
 
 import { headThumbnail, layerThumbnail, thumbnailTensors } from "../core/compute/head-thumbnails.js";
 import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
-import { sequential } from "../core/draw/scale.js";
+import { sequential } from "../core/draw/colour-scales.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { blockOf, blocks, extent } from "../core/wire/attentions.js";
 import { valueAt } from "../core/wire/tensor-cache.js";

@@ -2,7 +2,7 @@
 
 import { NO_B } from "../compare-models/model-comparison.js";
 import { problemOf } from "../core/figure/figure-status.js";
-import { examplesOf } from "../core/store/examples.js";
+import { examplesOf } from "../core/store/example-sentences.js";
 import { modelLabel, modelsByTask, taskHeading, taskOf } from "../core/store/model-part-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

@@ -4,7 +4,7 @@ import { find, h } from "../lib/dom.js";
 import { bindTyping, grow } from "../core/figure/text-input.js";
 import { bothWays } from "../core/wire/model.js";
 import { bcp47 } from "../core/wire/tokens.js";
-import { exampleName, examplesOf } from "../core/store/examples.js";
+import { exampleName, examplesOf } from "../core/store/example-sentences.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { taskTakes } from "../core/store/zoo-names.js";
 import { withoutPrefix } from "../core/store/decode-options.js";

@@ -1,7 +1,7 @@
 /** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
 import { token } from "../core/draw/token.js";
-import { makeOneStop } from "../core/figure/one-stop.js";
+import { makeOneStop } from "../core/figure/arrow-key-list.js";
 import { doubtfulWord, doubtsOf } from "../core/store/certainty.js";
 import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";

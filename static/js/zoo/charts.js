@@ -1,12 +1,12 @@
 /** Charts of the measurements: right answers by length, and learning curves. */
 
-import { plot } from "../core/draw/curves.js";
+import { plot } from "../core/draw/line-chart.js";
 import { changedName, unitName } from "../core/store/zoo-names.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Theme } from "../core/page/page-context.js" */
-/** @import { ZooModel } from "./link.js" */
+/** @import { ZooModel } from "./zoo-link.js" */
 
 const HEIGHT = 260;
 const DASHES = [undefined, "7 4", "2 3"];
@@ -38,7 +38,7 @@ const lineStyle = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, 
  * @param {Theme} theme
  * @param {import("../lib/i18n.js").Translate} t
  * @param {number | null} [marked]  a length
- * @returns {import("../core/draw/curves.js").Plot}
+ * @returns {import("../core/draw/line-chart.js").Plot}
  */
 export function lengthCurves(models, unit, width, theme, t, marked = null) {
   const all = measuredLengths(models);
@@ -108,7 +108,7 @@ export function bindCharts(page) {
  * @param {number} width
  * @param {Theme} theme
  * @param {import("../lib/i18n.js").Translate} t
- * @returns {import("../core/draw/curves.js").Plot}
+ * @returns {import("../core/draw/line-chart.js").Plot}
  */
 function losses(models, width, theme, t) {
   const served = models.map(({ seeds }) => (seeds.find(({ shipped }) => shipped) ?? seeds[0]).curve);

@@ -3,7 +3,7 @@
  * and the model. It is an SVG; the PNG is made from it.
  */
 
-import { textRuler } from "./labels.js";
+import { textRuler } from "./matrix-labels.js";
 import { drawing, s } from "./svg.js";
 
 /**

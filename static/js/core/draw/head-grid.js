@@ -5,13 +5,13 @@
  */
 
 import { memo } from "../../lib/memo.js";
-import { textRuler } from "./labels.js";
+import { textRuler } from "./matrix-labels.js";
 import { cellElements, legend, outlines, text } from "./matrix-svg.js";
-import { colour, rgb, sequential } from "./scale.js";
+import { colour, rgb, sequential } from "./colour-scales.js";
 import { drawing, s } from "./svg.js";
 
 /** @import { Numbers, Summary } from "../wire/wire.js" */
-/** @import { Rgb } from "./scale.js" */
+/** @import { Rgb } from "./colour-scales.js" */
 
 /** @typedef {{layer: number, head: number}} Tile */
 /**
@@ -134,7 +134,7 @@ export function cellAt({ size, wide, places }, index, { rows, cols, sink }, x, y
 
 /**
  * A colour for each of 256 weights, in the canvas's pixel format.
- * @param {import("./scale.js").Stops} stops
+ * @param {import("./colour-scales.js").Stops} stops
  * @returns {Uint32Array}
  */
 export function colourTable(stops) {
@@ -162,7 +162,7 @@ export function packedColour([r, g, b]) {
  * @property {number} hatch
  */
 
-/** @param {import("./scale.js").Palette & {hatch: string}} colours @returns {Paint} */
+/** @param {import("./colour-scales.js").Palette & {hatch: string}} colours @returns {Paint} */
 export const tilePaint = (colours) => ({ table: colourTable(sequential(colours)), paper: packedColour(rgb(colours.paper)), hatch: packedColour(rgb(colours.hatch)) });
 
 /**
@@ -254,7 +254,7 @@ function spans(cells, size) {
 
 /**
  * @param {import("../figure/head-tiles.js").Drawn} drawn
- * @param {import("./geometry.js").Place} lit  highlighted in every tile
+ * @param {import("./matrix-geometry.js").Place} lit  highlighted in every tile
  * @param {import("./matrix-svg.js").Meaning} meaning
  * @param {import("../page/page-context.js").Theme} theme
  * @returns {SVGSVGElement}
@@ -278,7 +278,7 @@ export function headGridSvg({ headData, tiles, layout, words }, lit, meaning, th
  * @param {Layout} layout
  * @param {number} i
  * @param {import("./matrix-canvas.js").Shade} shade
- * @param {import("./geometry.js").Place} lit
+ * @param {import("./matrix-geometry.js").Place} lit
  * @param {import("../page/page-context.js").Theme} theme
  */
 function tileMarks({ rows, cols, values, unit = 1, may, sink }, { places, size, wide }, i, shade, lit, theme) {

@@ -2,11 +2,11 @@
 
 import { rounded, short, two } from "../../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { colour, contrast, logarithmic, rgb } from "./scale.js";
+import { colour, contrast, logarithmic, rgb } from "./colour-scales.js";
 
-/** @import { Geometry } from "./geometry.js" */
+/** @import { Geometry } from "./matrix-geometry.js" */
 /** @import { Matrix } from "../wire/wire.js" */
-/** @import { Rgb, Stops } from "./scale.js" */
+/** @import { Rgb, Stops } from "./colour-scales.js" */
 /** @import { Theme } from "../page/page-context.js" */
 
 /**

@@ -1,17 +1,17 @@
 /** Matrices as vector drawings with a rectangle per cell, for exports. */
 
 import { COVER } from "../compute/aggregate-attention.js";
-import { boxOf } from "./geometry.js";
-import { textRuler } from "./labels.js";
+import { boxOf } from "./matrix-geometry.js";
+import { textRuler } from "./matrix-labels.js";
 import { ROOM_FOR_WORDS, barText, barsAt, columnCells, endsAt, lean } from "./row-bars.js";
 import { colourOf, hasRoom, legible, openCells, raster, cellText } from "./matrix-canvas.js";
-import { colour, css } from "./scale.js";
+import { colour, css } from "./colour-scales.js";
 import { drawing, fine, s } from "./svg.js";
 
-/** @import { Geometry, Place } from "./geometry.js" */
+/** @import { Geometry, Place } from "./matrix-geometry.js" */
 /** @import { Theme } from "../page/page-context.js" */
 /**
- * @typedef {import("./curves.js").Picture & {
+ * @typedef {import("./line-chart.js").Picture & {
  *   upright: boolean[],
  *   named: {rows: boolean[], cols: boolean[]},
  *   ends: import("./row-bars.js").Ends | null,

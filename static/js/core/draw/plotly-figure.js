@@ -1,10 +1,10 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
 import { INKS, colourOf, paintCovers, hasRoom, legible as inkOn, openCells, cellText } from "./matrix-canvas.js";
-import { prepare } from "./curves.js";
-import { colorscale } from "./scale.js";
+import { prepare } from "./line-chart.js";
+import { colorscale } from "./colour-scales.js";
 
-/** @import { Picture } from "./curves.js" */
+/** @import { Picture } from "./line-chart.js" */
 /** @import { Figure } from "./plotly.js" */
 /** @typedef {{width: number, height: number}} Size */
 
@@ -154,7 +154,7 @@ function layout({ matrix, theme, labels, titles }, size, hatched) {
 /**
  * Outlines of what is highlighted, as Plotly shapes.
  * @param {Picture} picture
- * @param {import("./geometry.js").Place} place
+ * @param {import("./matrix-geometry.js").Place} place
  */
 export function frames({ matrix: { rows, cols }, theme }, { row, col, tall = 1, wide = 1 }) {
   /** @param {number | null} index @param {number} size @param {number} count */

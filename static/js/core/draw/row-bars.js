@@ -5,13 +5,13 @@
 
 import { h, write } from "../../lib/dom.js";
 import { rounded, two } from "../../lib/numbers.js";
-import { prepare } from "./curves.js";
-import { textRuler } from "./labels.js";
+import { prepare } from "./line-chart.js";
+import { textRuler } from "./matrix-labels.js";
 import { colourOf, legible, cellText } from "./matrix-canvas.js";
-import { css } from "./scale.js";
+import { css } from "./colour-scales.js";
 import { fine, s } from "./svg.js";
 
-/** @import { Geometry } from "./geometry.js" */
+/** @import { Geometry } from "./matrix-geometry.js" */
 /** @import { Shade } from "./matrix-canvas.js" */
 /** @import { Theme } from "../page/page-context.js" */
 
@@ -128,7 +128,7 @@ export function columnCells(shares, shade, geometry, theme, { left, width, numbe
 /**
  * A ground without lines for a number.
  * @param {CanvasRenderingContext2D} context
- * @param {import("./scale.js").Rgb} ground
+ * @param {import("./colour-scales.js").Rgb} ground
  * @param {string} numberText
  * @param {number} x  its middle
  * @param {number} y

@@ -4,7 +4,7 @@ import { h } from "../../lib/dom.js";
 import { four, rounded, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { diverging, gradient, sequential } from "../draw/scale.js";
+import { diverging, gradient, sequential } from "../draw/colour-scales.js";
 import { pairIn, heatmapOf } from "../store/heatmap-data.js";
 import { plainStep } from "../wire/tokens.js";
 import { rowCaption } from "./row-wording.js";
@@ -27,7 +27,7 @@ export function showScale({ t, theme }, place, kind) {
 
 /**
  * A colour ramp between the labels of its ends.
- * @param {import("../draw/scale.js").Stops} stops
+ * @param {import("../draw/colour-scales.js").Stops} stops
  * @param {string} low
  * @param {string} high
  */

@@ -7,9 +7,9 @@ import { h } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
 import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { createChart } from "../draw/curves.js";
-import { boxOf, fitGeometry, lineHeight, placeAt } from "../draw/geometry.js";
-import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/labels.js";
+import { createChart } from "../draw/line-chart.js";
+import { boxOf, fitGeometry, lineHeight, placeAt } from "../draw/matrix-geometry.js";
+import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/matrix-labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { hasRoom } from "../draw/matrix-canvas.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
@@ -20,7 +20,7 @@ import { createZoom } from "./zoom.js";
 
 /** @import { Context } from "./types.js" */
 /** @import { Theme } from "../page/page-context.js" */
-/** @import { Geometry, Place } from "../draw/geometry.js" */
+/** @import { Geometry, Place } from "../draw/matrix-geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
 // Pointer and key handling on a matrix.
@@ -264,7 +264,7 @@ const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Num
 /**
  * Which labels of a side are shown: changed tokens and special ones first.
  * @param {Step[]} steps
- * @param {import("../draw/labels.js").Clash} clash
+ * @param {import("../draw/matrix-labels.js").Clash} clash
  * @param {number[]} [changed]
  */
 function side(steps, clash, changed = []) {

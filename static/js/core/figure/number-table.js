@@ -2,7 +2,7 @@
 
 import { plainly } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { colour, contrast, css, diverging, rgb, sequential } from "../draw/scale.js";
+import { colour, contrast, css, diverging, rgb, sequential } from "../draw/colour-scales.js";
 
 /** @import { Child } from "../../lib/render.js" */
 /** @import { Theme } from "../page/page-context.js" */
@@ -12,7 +12,7 @@ import { colour, contrast, css, diverging, rgb, sequential } from "../draw/scale
 
 /** The contrast of WCAG 2 AA; black or white has it on any background. */
 const READABLE = 4.5;
-/** @type {import("../draw/scale.js").Rgb[]} */
+/** @type {import("../draw/colour-scales.js").Rgb[]} */
 const EXTREMES = [[0, 0, 0], [255, 255, 255]];
 /** The part of the scale used for signed numbers, to keep tables with many of them calm. */
 const DEPTH = 0.6;

@@ -8,8 +8,8 @@ import { NUMBERS, figure, frames, hatching, legible } from "../draw/plotly-figur
 import { createPlot } from "../draw/plotly.js";
 
 /** @import { Context } from "./types.js" */
-/** @import { Picture } from "../draw/curves.js" */
-/** @import { Place } from "../draw/geometry.js" */
+/** @import { Picture } from "../draw/line-chart.js" */
+/** @import { Place } from "../draw/matrix-geometry.js" */
 /** @import { Size } from "../draw/plotly-figure.js" */
 
 // Pointing at the cells of a Plotly heatmap with our own pointer events, because Plotly reports

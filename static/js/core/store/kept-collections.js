@@ -2,7 +2,7 @@
 
 import { keep, keptDocument } from "../../lib/browser.js";
 
-/** @import { Document } from "../wire/page-requests.js" */
+/** @import { Document } from "../wire/subject-requests.js" */
 /** @typedef {{id: string, title: string, key: string}} Kept */
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 

@@ -5,7 +5,7 @@ import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
 import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
-import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./page-requests.js";
+import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./subject-requests.js";
 import { sharedData } from "./shared-data.js";
 import { readSafetensors } from "./wire.js";
 
@@ -235,7 +235,7 @@ function shares({ ask, send }) {
     /**
      * A share of attention by hand.
      * @param {string} id
-     * @returns {Promise<import("../../lab/link.js").LabShare>}
+     * @returns {Promise<import("../../lab/lab-link.js").LabShare>}
      */
     readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
   };

@@ -8,7 +8,7 @@ import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/problem.js";
 import { h } from "../../lib/dom.js";
 import { debounce, throttle } from "../../lib/timing.js";
-import { invalidCells, labRequest } from "../link.js";
+import { invalidCells, labRequest } from "../lab-link.js";
 import { unshuffled } from "../matrices.js";
 import { createChoices } from "./controls.js";
 import { createMatrices } from "./matrix-inputs.js";

@@ -59,7 +59,7 @@ export function createMatrices(page, { get, change, fixed, idPrefix, offered }) 
 
   return {
     element,
-    /** @param {Lab} lab @param {ReturnType<typeof import("../link.js").invalidCells>} wrong */
+    /** @param {Lab} lab @param {ReturnType<typeof import("../lab-link.js").invalidCells>} wrong */
     show(lab, wrong) {
       const names = NAMES.filter((name) => lab.matrices[name] && offered(name));
       const column = lab.convention === "column";

@@ -4,8 +4,8 @@
  */
 
 import { plain, raised } from "../../core/compute/formula.js";
-import { plot } from "../../core/draw/curves.js";
-import { shareBar } from "../../core/draw/scale.js";
+import { plot } from "../../core/draw/line-chart.js";
+import { shareBar } from "../../core/draw/colour-scales.js";
 import { short, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { integerText, resultTable } from "./fields.js";

@@ -1,6 +1,6 @@
 /** What writing costs with and without a cache of keys and values, in multiplications and bytes. */
 
-import { plot } from "../../core/draw/curves.js";
+import { plot } from "../../core/draw/line-chart.js";
 import { grouped, hundredths, roughly, significant, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { integerText, resultTable } from "./fields.js";

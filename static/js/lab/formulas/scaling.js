@@ -3,7 +3,7 @@
 import { fraction, root } from "../../core/compute/formula.js";
 import { Problem } from "../../core/wire/problem.js";
 import { createAsker } from "../../core/wire/connection.js";
-import { plot } from "../../core/draw/curves.js";
+import { plot } from "../../core/draw/line-chart.js";
 import { h } from "../../lib/dom.js";
 import { brief, significant, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";

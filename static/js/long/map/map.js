@@ -10,7 +10,7 @@ import { rowName } from "./axes.js";
 import { frameOf, hatching, paintMap, shownSize } from "./map-picture.js";
 import { createCamera, zoomCentre, spanOf } from "./map-window.js";
 import { isCausal, extentOf, isSharp, layersOf, cellValueAt } from "./tiles.js";
-import { tip as tipWords } from "./wording.js";
+import { tip as tipWords } from "./map-wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Point } from "./map-window.js" */

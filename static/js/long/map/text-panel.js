@@ -4,7 +4,7 @@
  */
 
 import { colourOf, legible } from "../../core/draw/matrix-canvas.js";
-import { css, shadeOf } from "../../core/draw/scale.js";
+import { css, shadeOf } from "../../core/draw/colour-scales.js";
 import { radios } from "../../core/figure/controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { isAdded } from "../../core/wire/tokens.js";

@@ -5,7 +5,7 @@
 
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { matrix } from "../../core/compute/computed-tensors.js";
-import { shadeOf } from "../../core/draw/scale.js";
+import { shadeOf } from "../../core/draw/colour-scales.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { render } from "../../lib/render.js";
 import { debounce } from "../../lib/timing.js";
@@ -15,7 +15,7 @@ import { isWhole, spanOf } from "./map-window.js";
 import { createMap } from "./map.js";
 import { createReader } from "./text-panel.js";
 import { createTileCache, extentOf, firstRow, lineName, lineRequest, cellValueAt, tileRequests, windowsToKeep } from "./tiles.js";
-import { caption, cellsSaid, spoken, unsavedSaid } from "./wording.js";
+import { caption, cellsSaid, spoken, unsavedSaid } from "./map-wording.js";
 
 /** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */

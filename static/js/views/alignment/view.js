@@ -4,7 +4,7 @@
  */
 
 import { links, wordOf } from "../../core/compute/alignment.js";
-import { diverging, sequential } from "../../core/draw/scale.js";
+import { diverging, sequential } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";

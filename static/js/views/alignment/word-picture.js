@@ -1,6 +1,6 @@
 /** The picture of an alignment: the sentence, its translation, and lines between their words. */
 
-import { textRuler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/matrix-labels.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { plainLabel } from "../../core/wire/tokens.js";

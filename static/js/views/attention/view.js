@@ -5,7 +5,7 @@
 
 import { COVER } from "../../core/compute/aggregate-attention.js";
 import { sinkNeeds } from "../../core/compute/computed-tensors.js";
-import { shadeOf } from "../../core/draw/scale.js";
+import { shadeOf } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
@@ -23,10 +23,10 @@ import { h, heightOf, write } from "../../lib/dom.js";
 import { four, rounded } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { mountLong } from "../../long/map/view.js";
-import { notes } from "./notes.js";
+import { notes } from "./processing-notes.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
-/** @import { Place } from "../../core/draw/geometry.js" */
+/** @import { Place } from "../../core/draw/matrix-geometry.js" */
 
 // Run with padding, so that the padding mask can be seen: `pad_to` of the request.
 

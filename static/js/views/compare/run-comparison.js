@@ -3,8 +3,8 @@
 import { trio as trioOf } from "../../core/compute/computed-tensors.js";
 import { headThumbnail, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
 import { colourTable, drawThumbnail } from "../../core/draw/head-grid.js";
-import { sequential } from "../../core/draw/scale.js";
-import { changeList, headline, panels, pointing } from "../../core/figure/comparison.js";
+import { sequential } from "../../core/draw/colour-scales.js";
+import { changeList, headline, panels, pointing } from "../../core/figure/matrix-difference.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { bindTyping, grow } from "../../core/figure/text-input.js";
 import { comparison, otherPlace, otherRun, otherSentence } from "../../core/store/comparison.js";

@@ -8,7 +8,7 @@ import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { shareBar } from "../../core/draw/scale.js";
+import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
 import { labels } from "../../core/wire/tokens.js";
 import { chances, onPath } from "./decoding-steps.js";

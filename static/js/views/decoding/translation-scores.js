@@ -1,6 +1,6 @@
 /** Score the reader's own translation, token by token. */
 
-import { shareBar } from "../../core/draw/scale.js";
+import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { isFixed } from "../../core/store/share-contents.js";

@@ -16,7 +16,7 @@ import { eachFrame } from "../../lib/timing.js";
 import { createAttentionRows, neededTensors } from "./attention-rows.js";
 import { createCandidates } from "./candidates.js";
 import { LENGTH, atStep, isForced, continuationQuestion, continues, createFeed, sceneOf, stepFinding, unforcedQuestion } from "./current-step.js";
-import { methods } from "./method.js";
+import { methods } from "./method-form.js";
 import { createBranches } from "./search-tree.js";
 import { createScoring, createVersus } from "./translation-scores.js";
 

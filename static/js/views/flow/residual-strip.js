@@ -2,9 +2,9 @@
  * The residual stream: the length of each token's vector after every sublayer, and its direction.
  */
 
-import { prepare } from "../../core/draw/curves.js";
+import { prepare } from "../../core/draw/line-chart.js";
 import { legible } from "../../core/draw/matrix-canvas.js";
-import { colour, css, diverging, sequential } from "../../core/draw/scale.js";
+import { colour, css, diverging, sequential } from "../../core/draw/colour-scales.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 import { nameText } from "../../core/draw/token.js";
 import { texts } from "../../core/wire/attentions.js";
@@ -23,7 +23,7 @@ import { reach } from "./flow-data.js";
  * @property {number[][]} values  [station][token]
  * @property {number} x
  * @property {number} cell  width
- * @property {(value: number) => import("../../core/draw/scale.js").Rgb} shade
+ * @property {(value: number) => import("../../core/draw/colour-scales.js").Rgb} shade
  * @property {number} reach  larger values are printed in their cells
  */
 /** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */

@@ -3,7 +3,7 @@
  * chosen token (Abnar & Zuidema 2020), and how its residual stream changes.
  */
 
-import { textRuler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/matrix-labels.js";
 import { enlarge, file } from "../../core/draw/svg.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { controls } from "../../core/figure/controls.js";

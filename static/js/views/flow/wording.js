@@ -4,7 +4,7 @@
  */
 
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
-import { diverging, sequential } from "../../core/draw/scale.js";
+import { diverging, sequential } from "../../core/draw/colour-scales.js";
 import { quotedStep } from "../../core/draw/token.js";
 import { ramp } from "../../core/figure/figure-frame.js";
 import { isBetweenTexts, blockAt } from "../../core/wire/attentions.js";

@@ -1,7 +1,7 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
 import { thumbnailWeights, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
-import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/patterns.js";
+import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/head-pattern-names.js";
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrangeTiles, orderedTiles, writeTile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";

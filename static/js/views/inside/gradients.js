@@ -17,7 +17,7 @@ import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { COVER } from "../../core/compute/aggregate-attention.js";
-import { diverging, sequential } from "../../core/draw/scale.js";
+import { diverging, sequential } from "../../core/draw/colour-scales.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */

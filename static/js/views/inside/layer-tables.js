@@ -4,7 +4,7 @@
  */
 
 import { LAYERS, total } from "../../core/compute/logit-lens.js";
-import { shareBar } from "../../core/draw/scale.js";
+import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
 import { onArrows } from "../../core/figure/pointing.js";
 import { labels } from "../../core/wire/tokens.js";

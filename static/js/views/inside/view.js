@@ -6,7 +6,7 @@
 import { RUNNER_UP, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast } from "../../core/compute/contrast.js";
 import { predictedTokenOf, hasContributions, contributions, lens, lensTensors, settledLayer, hasRelevance } from "../../core/compute/logit-lens.js";
 import { legible } from "../../core/draw/matrix-canvas.js";
-import { colour, css, diverging } from "../../core/draw/scale.js";
+import { colour, css, diverging } from "../../core/draw/colour-scales.js";
 import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
@@ -245,7 +245,7 @@ function columnsOf(letters, sum, extra) {
   return { columns, count: Math.min(Math.max(Math.floor((tableWidth - BESIDE - extra) / CANDIDATE), 2), 5) };
 }
 
-/** @param {import("../../core/draw/scale.js").Stops} stops @param {number} limit @returns {import("./layer-tables.js").Paint} */
+/** @param {import("../../core/draw/colour-scales.js").Stops} stops @param {number} limit @returns {import("./layer-tables.js").Paint} */
 function painter(stops, limit) {
   return (value) => {
     const ground = colour(stops, (value / limit + 1) / 2);

@@ -1,8 +1,8 @@
 /** The drawing: tokens on both sides, lines between them, and highlights. */
 
 import { findingOf } from "../../core/compute/attention-row.js";
-import { textRuler } from "../../core/draw/labels.js";
-import { css } from "../../core/draw/scale.js";
+import { textRuler } from "../../core/draw/matrix-labels.js";
+import { css } from "../../core/draw/colour-scales.js";
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { lettering } from "../../core/draw/token.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
@@ -24,7 +24,7 @@ import { dash, isOnHighlight } from "./attention-lines.js";
  * @property {{rows: string[], cols: string[]}} names
  * @property {import("./attention-lines.js").Strands} strands
  * @property {import("../../core/wire/wire.js").Matrix | null} mean  over the heads that are on
- * @property {import("../../core/draw/scale.js").Rgb[]} colours  by head
+ * @property {import("../../core/draw/colour-scales.js").Rgb[]} colours  by head
  * @property {boolean} numbers
  * @property {Record<End, string>} titles
  * @property {number[]} on

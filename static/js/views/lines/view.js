@@ -1,7 +1,7 @@
 /** Lines from queries to keys, one colour per head. */
 
 import { sinkNeeds, sinkStep, sinkWeights, withSink } from "../../core/compute/computed-tensors.js";
-import { css, hues } from "../../core/draw/scale.js";
+import { css, hues } from "../../core/draw/colour-scales.js";
 import { file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
@@ -17,7 +17,7 @@ import { createDiagram } from "./diagram.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Rgb } from "../../core/draw/scale.js" */
+/** @import { Rgb } from "../../core/draw/colour-scales.js" */
 /** @import { Strands } from "./attention-lines.js" */
 
 /** The largest number of lines. */

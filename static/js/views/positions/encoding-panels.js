@@ -1,8 +1,8 @@
 /** The table of encodings, and some of its columns as curves. */
 
 import { angle, decay, dotProducts, kindOf, mostAlike, wavelength } from "../../core/compute/positions.js";
-import { plot } from "../../core/draw/curves.js";
-import { diverging } from "../../core/draw/scale.js";
+import { plot } from "../../core/draw/line-chart.js";
+import { diverging } from "../../core/draw/colour-scales.js";
 import { step } from "../../core/draw/token.js";
 import { h } from "../../lib/dom.js";
 import { brief, four, roughly, significant, tiny, two } from "../../lib/numbers.js";

@@ -14,7 +14,7 @@ import { Problem } from "../../core/wire/problem.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import { kindOf } from "../../core/compute/positions.js";
-import { diverging } from "../../core/draw/scale.js";
+import { diverging } from "../../core/draw/colour-scales.js";
 import { plane } from "../../core/wire/wire.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";
 import { bare } from "./encodings.js";

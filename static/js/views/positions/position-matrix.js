@@ -10,7 +10,7 @@ import { marked, size } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Place } from "../../core/draw/geometry.js" */
+/** @import { Place } from "../../core/draw/matrix-geometry.js" */
 
 /**
  * @typedef {object} Wording

@@ -3,7 +3,7 @@
 import { matrix, named } from "../../core/compute/computed-tensors.js";
 import { droppableTensors, kindOf } from "../../core/compute/positions.js";
 import { abreast } from "../../core/draw/export-picture.js";
-import { diverging, sequential } from "../../core/draw/scale.js";
+import { diverging, sequential } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { createMatrix } from "../../core/figure/matrix.js";

@@ -4,7 +4,7 @@
  */
 
 import { kindOf } from "../../core/compute/positions.js";
-import { diverging } from "../../core/draw/scale.js";
+import { diverging } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { createMatrix } from "../../core/figure/matrix.js";

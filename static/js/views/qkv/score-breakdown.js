@@ -5,7 +5,7 @@
 
 import { total } from "../../core/compute/logit-lens.js";
 import { legible } from "../../core/draw/matrix-canvas.js";
-import { colour, css, diverging } from "../../core/draw/scale.js";
+import { colour, css, diverging } from "../../core/draw/colour-scales.js";
 import { quoted } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { explainedPair } from "../../core/store/highlight.js";

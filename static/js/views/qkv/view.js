@@ -3,7 +3,7 @@
 import { kindOf, rotatedRows } from "../../core/compute/positions.js";
 import { isDot, learned, scorer, scoringOf } from "../../core/compute/scoring.js";
 import { abreast } from "../../core/draw/export-picture.js";
-import { diverging } from "../../core/draw/scale.js";
+import { diverging } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";

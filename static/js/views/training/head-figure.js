@@ -10,10 +10,10 @@ import { rowCaption } from "../../core/figure/row-wording.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightIn, heatmapOf } from "../../core/store/heatmap-data.js";
-import { sequential } from "../../core/draw/scale.js";
+import { sequential } from "../../core/draw/colour-scales.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Place } from "../../core/draw/geometry.js" */
+/** @import { Place } from "../../core/draw/matrix-geometry.js" */
 /** @import { Moment } from "./view.js" */
 
 const RANGE = /** @type {[number, number]} */ ([0, 1]);

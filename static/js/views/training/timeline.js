@@ -1,6 +1,6 @@
 /** A timeline of the training: how good the model was at each step, and a slider over the steps. */
 
-import { margins, plot } from "../../core/draw/curves.js";
+import { margins, plot } from "../../core/draw/line-chart.js";
 import { createPlot } from "../../core/draw/plotly.js";
 import { createTransport } from "../../core/figure/playback.js";
 import { words } from "../../core/figure/zoom.js";

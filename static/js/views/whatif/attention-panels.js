@@ -8,7 +8,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { trio as numbers } from "../../core/compute/computed-tensors.js";
 import { attentions } from "./before-after.js";
-import { changeList, panels, pointing } from "../../core/figure/comparison.js";
+import { changeList, panels, pointing } from "../../core/figure/matrix-difference.js";
 import { throttle } from "../../lib/timing.js";
 import { PACE, gesture } from "../../core/figure/change-controls.js";
 
@@ -71,7 +71,7 @@ export function attentionChanges(context, set) {
 /** @param {import("../../core/store/comparison.js").Comparison | null} comparison */
 const bare = (comparison) => comparison && { ...comparison, changes: [] };
 
-/** @param {Context["t"]} t @returns {import("../../core/figure/comparison.js").Names} */
+/** @param {Context["t"]} t @returns {import("../../core/figure/matrix-difference.js").Names} */
 const names = (t) => ({
   describe: (panel) => ({ a: t("as trained"), b: t("changed"), delta: "B − A" })[panel],
   titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),

@@ -5,7 +5,7 @@
  */
 
 import { named, tensor } from "../../core/compute/computed-tensors.js";
-import { textRuler } from "../../core/draw/labels.js";
+import { textRuler } from "../../core/draw/matrix-labels.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { step } from "../../core/draw/token.js";
 import { wording } from "../../core/figure/problem-wording.js";

@@ -4,7 +4,7 @@
  */
 
 import { legible } from "../../core/draw/matrix-canvas.js";
-import { colour, css, diverging } from "../../core/draw/scale.js";
+import { colour, css, diverging } from "../../core/draw/colour-scales.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
 import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
@@ -15,9 +15,9 @@ import { placeOf } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
-import { ablations } from "./ablations.js";
+import { ablations } from "./ablation-sweep.js";
 import { remainingTime, sweeper } from "./head-sweep.js";
-import { patches, sentencePair, contrastQuestion } from "./patches.js";
+import { patches, sentencePair, contrastQuestion } from "./patching-sweep.js";
 import { pathEnds, endsInHead, partNames, partsOf, sweepRequest } from "./sweep-grids.js";
 import { rowPicker } from "./wording.js";
 

@@ -1,7 +1,7 @@
 /** What the view says of an output: a translation, a text that is continued, or words at masks. */
 
 import { token } from "../../core/draw/token.js";
-import { makeOneStop } from "../../core/figure/one-stop.js";
+import { makeOneStop } from "../../core/figure/arrow-key-list.js";
 import { continuesAt, counted, outputKind } from "../../core/wire/reply.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";

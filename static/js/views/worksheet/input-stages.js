@@ -2,9 +2,9 @@
 
 import { root } from "../../core/compute/formula.js";
 import { sum, terms } from "../../lib/vectors.js";
-import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+import { FEW, bySize, ledger, upTo } from "./stage-contents.js";
 
-/** @import { Scene, Stage, Table } from "./sheet-model.js" */
+/** @import { Scene, Stage, Table } from "./stage-contents.js" */
 /** @import { Formula } from "../../core/compute/formula.js" */
 
 /** @param {Scene} scene @returns {Stage} */

@@ -3,10 +3,10 @@
 import { factor, fraction, plain, raised, total } from "../../core/compute/formula.js";
 import { four } from "../../lib/numbers.js";
 import { size, sum } from "../../lib/vectors.js";
-import { FEW, ONWARD, bySize, ledger, upTo } from "./sheet-model.js";
+import { FEW, ONWARD, bySize, ledger, upTo } from "./stage-contents.js";
 
 /** @import { Formula } from "../../core/compute/formula.js" */
-/** @import { Prose, Scene, Stage, Table } from "./sheet-model.js" */
+/** @import { Prose, Scene, Stage, Table } from "./stage-contents.js" */
 
 /** @param {Scene} scene @returns {Stage} */
 export function output({ t, sheet, cell, query, named }) {

@@ -6,9 +6,9 @@
 import { four, significant } from "../../lib/numbers.js";
 import { fraction, plain, root } from "../../core/compute/formula.js";
 import { size } from "../../lib/vectors.js";
-import { ledger } from "./sheet-model.js";
+import { ledger } from "./stage-contents.js";
 
-/** @import { Scene, Stage } from "./sheet-model.js" */
+/** @import { Scene, Stage } from "./stage-contents.js" */
 /** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
 /** @typedef {ReturnType<typeof import("./sublayer.js").normed>} Normed */
 /** @typedef {ReturnType<typeof import("./sublayer.js").added>} Added */

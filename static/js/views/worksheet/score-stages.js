@@ -2,10 +2,10 @@
 
 import { factor, fraction, plain, root, total } from "../../core/compute/formula.js";
 import { four } from "../../lib/numbers.js";
-import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+import { FEW, bySize, ledger, upTo } from "./stage-contents.js";
 
 /** @import { Formula } from "../../core/compute/formula.js" */
-/** @import { Prose, Scene, Stage } from "./sheet-model.js" */
+/** @import { Prose, Scene, Stage } from "./stage-contents.js" */
 
 /** @typedef {Scene["sheet"]["score"]} Score */
 
@@ -277,7 +277,7 @@ function mattering({ pairs }, products) {
  * @param {Rotated["q"]} values
  * @param {number[]} some  pairs
  * @param {import("../../core/compute/positions.js").Rotation} rotation
- * @returns {import("./sheet-model.js").Turn[]}
+ * @returns {import("./stage-contents.js").Turn[]}
  */
 const drawn = (name, tone, { before, computed, position }, some, { pairs, theta }) =>
   some.map((pair) => {

@@ -7,9 +7,9 @@ import { ffn, hidden, mix, onwards, output, softmax } from "./layer-stages.js";
 import { givenProjection, input, project } from "./input-stages.js";
 import { add, close, headNorm, norm, normAgain, ownNorm, ownNormAgain } from "./norm-stages.js";
 import { rotate, score } from "./score-stages.js";
-import { ONWARD } from "./sheet-model.js";
+import { ONWARD } from "./stage-contents.js";
 
-/** @import { Scene, Stage, Table, Entry, Prose } from "./sheet-model.js" */
+/** @import { Scene, Stage, Table, Entry, Prose } from "./stage-contents.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /** The stages that a link may name; "all" shows all of them. */

@@ -8,14 +8,14 @@
 import { fraction, plain, raised } from "../../core/compute/formula.js";
 import { affine, plus, row, sum, times } from "../../lib/vectors.js";
 
-/** @import { Find } from "./worksheet.js" */
+/** @import { Find } from "./cell-stages.js" */
 /** @import { Formula } from "../../core/compute/formula.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
 
 /** The ε of a layer norm: torch's default, which the model uses. */
 export const EPSILON = 1e-5;
 
-/** The norm of the project's own models. @type {import("./worksheet-names.js").Norm} */
+/** The norm of the project's own models. @type {import("./needed-tensors.js").Norm} */
 const OWN = { gain: "gain", bias: "bias", epsilon: null, rms: false };
 
 /**
@@ -24,7 +24,7 @@ const OWN = { gain: "gain", bias: "bias", epsilon: null, rms: false };
  * @param {Find} tensorOf
  * @param {Vector} x
  * @param {Vector | null} model  the recorded result; null: there is none
- * @param {import("./worksheet-names.js").Norm} [norm]
+ * @param {import("./needed-tensors.js").Norm} [norm]
  */
 export function normed(tensorOf, x, model, norm = OWN) {
   const mean = norm.rms ? 0 : sum(x) / x.length;
@@ -55,7 +55,7 @@ export function added(tensorOf, query, { x, output }) {
  * @param {Find} tensorOf
  * @param {number} query
  * @param {{x: Vector, output: Vector}} from
- * @param {import("./worksheet-names.js").Norm} [by]
+ * @param {import("./needed-tensors.js").Norm} [by]
  */
 export function addNorm(tensorOf, query, from, by) {
   const residual = added(tensorOf, query, from);
@@ -69,7 +69,7 @@ export function addNorm(tensorOf, query, from, by) {
  * @param {Find} tensorOf  finds tensors of the feed-forward network
  * @param {number} query
  * @param {{stream: Vector, entry: Vector}} from  what the output is added to, and what is read
- * @param {import("./worksheet-names.js").Network} network
+ * @param {import("./needed-tensors.js").Network} network
  */
 export function feedForward(tensorOf, query, { stream, entry }, network) {
   const { before, outputNorm, after, activation: by, biases } = network;
@@ -95,7 +95,7 @@ export function feedForward(tensorOf, query, { stream, entry }, network) {
  * @param {Find} tensorOf
  * @param {number} query
  * @param {Vector} x
- * @param {import("./worksheet-names.js").Network} network
+ * @param {import("./needed-tensors.js").Network} network
  */
 function hiddenUnits(tensorOf, query, x, { activation: by, gated, biases }) {
   const f = activation(by).of;

@@ -19,15 +19,15 @@ import { copyText } from "../../lib/browser.js";
 import { h } from "../../lib/dom.js";
 import { four, grouped } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
-import { ONWARD } from "./sheet-model.js";
-import { judgement, section } from "./sheet.js";
+import { ONWARD } from "./stage-contents.js";
+import { judgement, section } from "./stage-elements.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
-import { names } from "./worksheet-names.js";
-import { worksheet as calculate } from "./worksheet.js";
+import { names } from "./needed-tensors.js";
+import { worksheet as calculate } from "./cell-stages.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Stage } from "./sheet-model.js" */
+/** @import { Stage } from "./stage-contents.js" */
 
 /** @type {View} */
 export const worksheet = {

@@ -14,11 +14,11 @@ import { addNorm, added, feedForward, normed, reconcile } from "./sublayer.js";
 import { plainRotation, rotatedPairs } from "../../core/compute/positions.js";
 import { scorer } from "../../core/compute/scoring.js";
 import { softmaxRow } from "../../core/compute/attention-row.js";
-import { sliceOf } from "./worksheet-names.js";
+import { sliceOf } from "./needed-tensors.js";
 
 /** @import { Tensor } from "../../core/wire/wire.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
-/** @import { Names } from "./worksheet-names.js" */
+/** @import { Names } from "./needed-tensors.js" */
 /** @typedef {(name: string) => Tensor} Find */
 /** @typedef {{block: string, layer: number, head: number, query: number, key: number}} Cell */
 /** @typedef {ReturnType<typeof worksheet>} Worksheet */
@@ -63,7 +63,7 @@ export function worksheet(find, cell, named) {
  * @param {Find} tensorOf
  * @param {Cell} cell
  * @param {Names} named
- * @param {import("./worksheet-names.js").Network} network
+ * @param {import("./needed-tensors.js").Network} network
  */
 function fed(find, tensorOf, { query }, named, network) {
   const stream = row(tensorOf(named.pre ? "residual" : "norm"), query);
@@ -115,7 +115,7 @@ function incoming(find, { query, key }, { sums, query: from, key: memory, eachLa
  */
 function normsBefore(tensorOf, { query, key }, named, x) {
   const isSelfAttention = named.query === named.key;
-  const norm = /** @type {import("./worksheet-names.js").Norm} */ (named.before);
+  const norm = /** @type {import("./needed-tensors.js").Norm} */ (named.before);
   const of = (/** @type {number} */ index, /** @type {Vector} */ vector) => normed(tensorOf, vector, row(tensorOf("norm"), index), norm);
   const [first, second] = [of(query, x.query), isSelfAttention ? of(key, x.key) : null];
   return { query: first, key: second, check: second ? reconcile(first, second) : first.check };

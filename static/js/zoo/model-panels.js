@@ -4,12 +4,12 @@ import { attention, attentionAt, isBetweenTexts, blockOf, placeOf, typedText } f
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { bestHead, headInLink, headShares, workspaceLink } from "./link.js";
+import { bestHead, headInLink, headShares, workspaceLink } from "./zoo-link.js";
 import { changedName } from "../core/store/zoo-names.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
-/** @import { ZooModel, HeadPlace } from "./link.js" */
+/** @import { ZooModel, HeadPlace } from "./zoo-link.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
 /** @typedef {{lang: string, pick: (headsByModel: Record<string, HeadPlace>) => void}} ZooPage  pick: heads by model */
 /** @typedef {ReturnType<typeof createPanel>} Panel */

@@ -4,7 +4,7 @@
 /** @import { Step } from "../../core/wire/tokens.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
 /** @import { Check } from "./sublayer.js" */
-/** @import { Cell, Worksheet } from "./worksheet.js" */
+/** @import { Cell, Worksheet } from "./cell-stages.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @typedef {"input" | "project" | "headnorm" | "rotate" | "score" | "softmax" | "mix" | "output" | "ownnorm" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "ownnorm2" | "close" | "cross"} StageId */
 /** @typedef {{message: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `message` */
@@ -46,7 +46,7 @@
  * @typedef {object} Scene  the data of the stages
  * @property {Translate} t
  * @property {Worksheet} sheet
- * @property {import("./worksheet-names.js").Names} named  the model's mechanisms
+ * @property {import("./needed-tensors.js").Names} named  the model's mechanisms
  * @property {Cell} cell
  * @property {boolean} joins  whether it is cross-attention
  * @property {Step} query

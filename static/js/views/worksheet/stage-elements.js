@@ -4,14 +4,14 @@
  */
 
 import { mathml } from "../../core/compute/formula.js";
-import { shareBar } from "../../core/draw/scale.js";
+import { shareBar } from "../../core/draw/colour-scales.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { quoted } from "../../core/draw/token.js";
 import { h } from "../../lib/dom.js";
 import { four, tiny, two } from "../../lib/numbers.js";
 import { render } from "../../lib/render.js";
 
-/** @import { Band, Entry, Prose, Stage, Table, Turn } from "./sheet-model.js" */
+/** @import { Band, Entry, Prose, Stage, Table, Turn } from "./stage-contents.js" */
 /** @import { Context } from "../../core/figure/types.js" */
 
 /** With more bars than this, some are thinner than a pixel, so they get an outline. */

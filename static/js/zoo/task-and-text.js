@@ -3,12 +3,12 @@
 import { radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { bindTyping } from "../core/figure/text-input.js";
-import { WHO_IS_IT } from "../core/store/examples.js";
+import { WHO_IS_IT } from "../core/store/example-sentences.js";
 import { changedName, taskDoes, taskName, taskTakes, unitName } from "../core/store/zoo-names.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
-/** @import { Zoo, ZooState } from "./link.js" */
+/** @import { Zoo, ZooState } from "./zoo-link.js" */
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 
 /**
@@ -23,7 +23,7 @@ const USUAL = { length: 6, seed: 1 };
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t">} page
- * @param {import("./link.js").Zoo} zoo
+ * @param {import("./zoo-link.js").Zoo} zoo
  * @param {{draw: (length: number) => void, ask: (source: string) => void}} listener
  */
 export function bindInput({ t }, zoo, { draw, ask }) {

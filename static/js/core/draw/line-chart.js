@@ -1,6 +1,6 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
-import { textRuler } from "./labels.js";
+import { textRuler } from "./matrix-labels.js";
 import { paintCells, paintCovers, hasRoom, paintNumbers, openCells, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
@@ -167,7 +167,7 @@ function steps(count, room, sizes) {
  * @typedef {object} Picture
  * @property {Matrix} matrix  NaN where masked
  * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
- * @property {import("./geometry.js").Geometry} geometry
+ * @property {import("./matrix-geometry.js").Geometry} geometry
  * @property {import("./matrix-canvas.js").Shade} shade
  * @property {import("../page/page-context.js").Theme} theme
  * @property {{rows: string[], cols: string[]}} labels  as text

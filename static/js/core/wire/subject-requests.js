@@ -1,4 +1,4 @@
-/** Requests about rooms. */
+/** Requests about rooms, training runs, heads over many sentences, collections, studies and assignments. */
 
 import { completed } from "./model.js";
 import { Problem } from "./problem.js";

@@ -6,7 +6,7 @@ import { make } from "../../lib/render.js";
 import { plainStep } from "../wire/tokens.js";
 import { step } from "./token.js";
 
-/** @import { Geometry, Place } from "./geometry.js" */
+/** @import { Geometry, Place } from "./matrix-geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
 // Choose which labels of a matrix are shown without overlapping. If there is no room for all, the

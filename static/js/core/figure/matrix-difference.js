@@ -6,9 +6,9 @@ import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { reach } from "../compute/token-diff.js";
 import { abreast } from "../draw/export-picture.js";
-import { fitGeometry } from "../draw/geometry.js";
-import { clippedSteps, textRuler } from "../draw/labels.js";
-import { diverging, sequential } from "../draw/scale.js";
+import { fitGeometry } from "../draw/matrix-geometry.js";
+import { clippedSteps, textRuler } from "../draw/matrix-labels.js";
+import { diverging, sequential } from "../draw/colour-scales.js";
 import { file } from "../draw/svg.js";
 import { quoted, step } from "../draw/token.js";
 import { otherPlace, otherSentence, axisIndexOf } from "../store/comparison.js";
@@ -22,7 +22,7 @@ import { createMatrix } from "./matrix.js";
 /** @import { Change } from "../compute/token-diff.js" */
 /** @import { Comparison } from "../store/comparison.js" */
 /** @import { Context } from "./types.js" */
-/** @import { Place } from "../draw/geometry.js" */
+/** @import { Place } from "../draw/matrix-geometry.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
 /** @typedef {"a" | "b" | "delta"} PanelId */
@@ -101,7 +101,7 @@ export function panels(context, points, names = compared(context)) {
       return first + GAP;
     },
 
-    /** @param {import("../draw/geometry.js").Place} place */
+    /** @param {import("../draw/matrix-geometry.js").Place} place */
     mark: (place) => all.forEach(({ matrix }) => matrix.mark(place)),
 
     destroy: () => all.forEach(({ matrix }) => matrix.destroy()),

@@ -3,7 +3,7 @@
  * zoomed picture, the labels and the pointer agree to the pixel.
  */
 
-import { colClash } from "./labels.js";
+import { colClash } from "./matrix-labels.js";
 
 /**
  * @typedef {object} Geometry
