@@ -84,7 +84,7 @@ def place_of(aligner: Aligner) -> str:
 
 
 def passed_over(words: Sequence[SourceWord], usual: Collection[str], limit: float) -> list[bool]:
-    """Return which words the page names (`passedOver` in core/compute/certainty.js).
+    """Return which words the page names (`passedOver` in core/store/certainty.js).
 
     Neighbouring Chinese characters that are passed over are one word, which counts from two
     characters on that are not usual: a single one may be a part of a word.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { doubts, meanProbability, mostCut, wordCuts } from "../../static/js/core/compute/certainty.js";
+import { doubts, meanProbability, mostCut, wordCuts } from "../../static/js/core/store/certainty.js";
 
 /** @param {string[]} texts  a leading space is of the token; "<…>" is special */
 function tokens(texts) {

@@ -5,7 +5,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { readDraft, forget, keepDraft, keyOf, documentFields, remember, sameDocument } from "../core/store/kept-collections.js";
-import { createRequestLock } from "../core/wire/request-lock.js";
+import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download } from "../lib/browser.js";
 import { h } from "../lib/dom.js";

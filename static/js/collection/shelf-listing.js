@@ -2,7 +2,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { keyOf } from "../core/store/kept-collections.js";
-import { createRequestLock } from "../core/wire/request-lock.js";
+import { createRequestLock } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

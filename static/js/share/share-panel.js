@@ -4,7 +4,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { createQrDialog } from "../core/page/short-link.js";
 import { currentUrl } from "../core/store/address.js";
 import { append, keptCollections, remember } from "../core/store/kept-collections.js";
-import { createRequestLock } from "../core/wire/request-lock.js";
+import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { copyText } from "../lib/browser.js";
 import { find } from "../lib/dom.js";

@@ -4,8 +4,7 @@
  */
 
 import { spelled } from "../core/compute/alignment.js";
-import { mostCut } from "../core/compute/certainty.js";
-import { doubtsOf } from "../core/store/certainty.js";
+import { doubtsOf, mostCut } from "../core/store/certainty.js";
 import { crossBlock, typedText } from "../core/wire/attentions.js";
 import { languages } from "../core/wire/tokens.js";
 import { createDisclosure } from "../core/page/disclosure.js";
@@ -15,7 +14,7 @@ import { el, render } from "../lib/render.js";
 import { rowOf } from "../core/wire/reply.js";
 import { view } from "../views/index.js";
 
-/** @import { Doubts } from "../core/compute/certainty.js" */
+/** @import { Doubts } from "../core/store/certainty.js" */
 /** @import { Child } from "../lib/render.js" */
 /** @import { PageServices } from "./main-figure.js" */
 

@@ -14,7 +14,7 @@ import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
-/** @import { Doubts } from "../core/compute/certainty.js" */
+/** @import { Doubts } from "../core/store/certainty.js" */
 /** @import { Ref } from "../core/store/store.js" */
 /** @import { Step } from "../core/wire/tokens.js" */
 

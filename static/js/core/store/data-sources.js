@@ -8,7 +8,7 @@ import { Problem, failure } from "../wire/problem.js";
 import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
-import { isUnread } from "../wire/rounded-weights.js";
+import { isUnread } from "../wire/wire.js";
 import { missingAddresses, summaryAddress, wholeTensorName } from "../wire/tensor-cache.js";
 import { withOtherRun, runKind } from "./trained-and-changed.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";

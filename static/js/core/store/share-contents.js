@@ -4,7 +4,7 @@
  */
 
 import { blocks, candidateTensors } from "../wire/attentions.js";
-import { isUnread } from "../wire/rounded-weights.js";
+import { isUnread } from "../wire/wire.js";
 import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";

@@ -32,7 +32,7 @@ export function sharedData({ ask }) {
      * @returns {Promise<import("./wire.js").Tensor>}
      */
     async readRounded({ id, trace: { rounded: about, tensors } }, name) {
-      const { error, exact, tensors: entries } = /** @type {import("./rounded-weights.js").RoundedWeights} */ (about);
+      const { error, exact, tensors: entries } = /** @type {import("./wire.js").RoundedWeights} */ (about);
       const response = await ask(`/api/shares/${encodeURIComponent(id)}/rounded/${Object.keys(entries).indexOf(name)}`, BINARY);
       const file = await response.arrayBuffer().catch(connectionProblem);
       return sound(() => {
