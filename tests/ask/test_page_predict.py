@@ -44,7 +44,10 @@ class Asker:
 
     def ask(self, question: dict[str, Any], **plan: Any) -> Locator:
         """Create a prediction, and return its element once its choices are shown."""
-        self.page.goto(f"{self.server.url}/learn?lang=en")
+        if self.page.locator("#here").count():
+            self.page.evaluate("document.querySelector('#here').remove()")
+        else:
+            self.page.goto(f"{self.server.url}/learn?lang=en")
         css = self.page.locator("link[href$='learn.css']").get_attribute("href") or ""
         js = css.replace("page/learn.css", "js")
         self.page.evaluate(MAKE, [js, {"question": question, "label": "Which one?", **plan}])

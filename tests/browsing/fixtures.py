@@ -97,7 +97,7 @@ def new_page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
 @pytest.fixture
 def other(browser: Browser) -> Iterator[Page]:
     """A page of a second browser, which knows no keys."""
-    context = browser.new_context(locale="en-GB")
+    context = browser.new_context(locale="en-GB", reduced_motion="reduce")
     yield context.new_page()
     context.close()
 

@@ -3,17 +3,16 @@
 import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import BrowserType, FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from tests.browsing.chromium import ARGS, SHELL
 from tests.serving.jupyter import ROOT, TOKEN, jupyter
 
 RUN_MS = 180_000
-TRIES = 10
+# A notebook that is still opening drops a key, and nothing says when it has opened.
+AGAIN_MS, TRIES = 1_000, 60
 SETUP = """\
 import headlight
 from headlight import Intervention
@@ -29,74 +28,80 @@ print("read", widget.layer, widget.head, widget.pinned, [c.do for c in widget.ch
 print("output", widget.trace.output.text, len(widget.trace.request.interventions))"""
 
 
-@pytest.fixture
-def page(browser_type: BrowserType) -> Iterator[Page]:
-    browser = browser_type.launch(executable_path=SHELL, args=ARGS)
-    yield browser.new_page(viewport={"width": 1600, "height": 1000})
-    browser.close()
-
-
-def test_it_draws_and_answers_a_click(page: Page, tmp_path: Path) -> None:
-    shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    with jupyter(tmp_path) as address:
-        page.goto(f"{address}/lab/tree/headlight.ipynb?token={TOKEN}", timeout=RUN_MS)
-        expect(page.get_by_text("| Idle")).to_be_visible(timeout=RUN_MS)  # the kernel has started
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
-        figure = page.frame_locator("iframe[title=Headlight]").first
-        caption = figure.locator("#caption")
-        expect(caption).to_contain_text("Layer", timeout=RUN_MS)
-        chart = figure.locator("#view .chart[data-drawn]")
-        chart.scroll_into_view_if_needed()
-        chart.click(position={"x": 200, "y": 200})
-        expect(figure.locator("#inspector")).to_contain_text(re.compile(r"0\.\d{4}|1\.0000"))
-    assert not [error for error in errors if "headlight" in error.lower()]
-
-
-@pytest.mark.parametrize("app", ["jupyterlab", "notebook"])
-def test_the_widget_and_python_move_each_other(page: Page, tmp_path: Path, app: str) -> None:
-    """The cells run one by one; between them, the reader clicks."""
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("notebooks")
+    shutil.copy2(ROOT / "docs" / "headlight.ipynb", folder / "headlight.ipynb")
     cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, MOVE, READ)]  # type: ignore[no-untyped-call]
     notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
         cells=cells,
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    nbformat.write(notebook, tmp_path / "widget.ipynb")  # type: ignore[no-untyped-call]
-    errors: list[str] = []
+    nbformat.write(notebook, folder / "widget.ipynb")  # type: ignore[no-untyped-call]
+    with jupyter(folder) as address:
+        yield address
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, errors: list[str]) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1600, "height": 1000})
     page.on("pageerror", lambda error: errors.append(str(error)))
-    with jupyter(tmp_path, app) as address:
-        path = "lab/tree" if app == "jupyterlab" else "notebooks"
-        page.goto(f"{address}/{path}/widget.ipynb?token={TOKEN}", timeout=RUN_MS)
-        run(page, 0)
-        figure = page.frame_locator("iframe[title=Headlight]").first
-        expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2", timeout=RUN_MS)
-        run(page, 1)
-        written = text_of(page, "written")
-        expect(figure.locator("#caption")).to_contain_text("Layer 2, head 5")
-        expect(figure.locator(".change-chip")).to_have_count(1)
-        expect(figure.locator("#translation, #output").first).to_contain_text(written)
-        other_head(figure)
-        figure.locator("#switch-head").click()
-        expect(figure.locator(".change-chip")).to_have_count(2)
-        expect(figure.locator("#stage")).to_have_attribute("aria-busy", "false")
-        run(page, 2)
-        assert text_of(page, "read") == "1 6 (2, 3) ['zero', 'zero']"
-        assert text_of(page, "output").endswith(" 2")
+    yield page
+    page.close()
     assert not [error for error in errors if "headlight" in error.lower()]
+
+
+def test_it_draws_and_answers_a_click(page: Page, address: str) -> None:
+    page.goto(f"{address}/lab/tree/headlight.ipynb?token={TOKEN}", timeout=RUN_MS)
+    expect(page.get_by_text("| Idle")).to_be_visible(timeout=RUN_MS)  # the kernel has started
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+    figure = page.frame_locator("iframe[title=Headlight]").first
+    caption = figure.locator("#caption")
+    expect(caption).to_contain_text("Layer", timeout=RUN_MS)
+    chart = figure.locator("#view .chart[data-drawn]")
+    chart.scroll_into_view_if_needed()
+    chart.click(position={"x": 200, "y": 200})
+    expect(figure.locator("#inspector")).to_contain_text(re.compile(r"0\.\d{4}|1\.0000"))
+
+
+@pytest.mark.parametrize("path", ["lab/tree", "notebooks"])
+def test_the_widget_and_python_move_each_other(page: Page, address: str, path: str) -> None:
+    """The cells run one by one; between them, the reader clicks. The kernel is the same."""
+    page.goto(f"{address}/{path}/widget.ipynb?token={TOKEN}", timeout=RUN_MS)
+    run(page, 0)
+    figure = page.frame_locator("iframe[title=Headlight]").first
+    expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2", timeout=RUN_MS)
+    run(page, 1)
+    written = text_of(page, "written")
+    expect(figure.locator("#caption")).to_contain_text("Layer 2, head 5")
+    expect(figure.locator(".change-chip")).to_have_count(1)
+    expect(figure.locator("#translation, #output").first).to_contain_text(written)
+    other_head(figure)
+    figure.locator("#switch-head").click()
+    expect(figure.locator(".change-chip")).to_have_count(2)
+    expect(figure.locator("#stage")).to_have_attribute("aria-busy", "false")
+    run(page, 2)
+    assert text_of(page, "read") == "1 6 (2, 3) ['zero', 'zero']"
+    assert text_of(page, "output").endswith(" 2")
 
 
 def run(page: Page, index: int) -> None:
     """Run a cell."""
     cell = page.locator(".jp-CodeCell").nth(index)
-    prompt = cell.locator(".jp-InputPrompt")
-    for _ in range(TRIES):  # a notebook that is still opening drops it
-        cell.locator(".cm-content").click()
+    for _ in range(TRIES):
+        cell.locator(".cm-content").click(timeout=RUN_MS)
         page.keyboard.press("Control+Enter")
-        page.wait_for_timeout(3_000)
-        if prompt.inner_text().strip() != "[ ]:":
-            return
+        try:
+            expect(cell.locator(".jp-InputPrompt")).not_to_have_text("[ ]:", timeout=AGAIN_MS)
+        except AssertionError:
+            continue
+        return
     raise AssertionError("the cell does not run")
 
 

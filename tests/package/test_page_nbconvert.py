@@ -9,10 +9,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import BrowserType, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import headlight
-from tests.browsing.chromium import ARGS, SHELL
 
 ROOT = Path(__file__).parents[2]
 SETUP = """\
@@ -21,49 +20,52 @@ model = headlight.load("en-zh")
 trace = model.trace("The cat sat on the mat.")
 trace"""
 TEXT = "The cat sat on the mat."
-FIGURES = {
-    "show": 'headlight.show(model, "The cat sat on the mat.", block="cross", layer=2, head=1)',
-    "widget": 'headlight.Widget(model, "The cat sat on the mat.", block="cross", layer=2, head=1)',
-}
+FIGURES = [
+    'headlight.show(model, "The cat sat on the mat.", block="cross", layer=2, head=1)',
+    'headlight.Widget(model, "The cat sat on the mat.", block="cross", layer=2, head=3)',
+]
 
 
 @pytest.fixture
-def page(browser_type: BrowserType) -> Iterator[Page]:
-    browser = browser_type.launch(executable_path=SHELL, args=ARGS)
-    yield browser.new_page(viewport={"width": 1200, "height": 1000})
-    browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+    yield page
+    page.close()
 
 
-@pytest.mark.parametrize("kind", FIGURES)
-def test_the_html_and_its_pdf_keep_the_figure(page: Page, tmp_path: Path, kind: str) -> None:
+def test_the_html_and_its_pdf_keep_the_figures(page: Page, tmp_path: Path) -> None:
     """Both of an executed notebook; no kernel and no network is there any more."""
-    page.goto(converted(tmp_path, FIGURES[kind]), wait_until="domcontentloaded")
+    page.goto(converted(tmp_path, FIGURES), wait_until="domcontentloaded")
     expect(page.locator("img[alt='decoder.2.cross.weights, the first plane']")).to_be_visible()
-    figure = page.frame_locator("iframe[title=Headlight]")
-    expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2")
-    expect(figure.locator("#view .chart[data-drawn]")).to_be_visible()
-    figure.locator("#view .chart[data-drawn]").scroll_into_view_if_needed()
+    expect(page.locator("iframe[title=Headlight]")).to_have_count(2)
+    for index, head in enumerate((2, 4)):
+        figure = page.frame_locator("iframe[title=Headlight]").nth(index)
+        expect(figure.locator("#caption")).to_contain_text(f"Layer 3, head {head}")
+        expect(figure.locator("#view .chart[data-drawn]")).to_be_visible()
+        figure.locator("#view .chart[data-drawn]").scroll_into_view_if_needed()
     printed = text_of(page.pdf(print_background=True))
-    assert "Layer 3, head 2: while writing" in printed
     trace = headlight.load("en-zh").trace(TEXT)
-    weights = trace.weights("decoder.2.cross", head=1).value.flatten().tolist()
-    numbers = {f"{weight:.2f}" for weight in weights} - {"0.00"}
-    assert len(numbers) > 5
-    assert all(number in printed for number in numbers)
+    # The figures are printed one after the other.
+    _, *parts = re.split(r"(?=Layer 3, head \d: while writing)", printed)
+    assert len(parts) == 2
+    for part, head in zip(parts, (1, 3), strict=True):
+        assert part.startswith(f"Layer 3, head {head + 1}")
+        weights = trace.weights("decoder.2.cross", head=head).value.flatten().tolist()
+        numbers = {f"{weight:.2f}" for weight in weights} - {"0.00"}
+        assert len(numbers) > 5
+        assert all(number in part for number in numbers)
 
 
 def test_without_the_option_the_page_has_only_the_widget(page: Page, tmp_path: Path) -> None:
     """What the documentation warns of."""
-    page.goto(
-        converted(tmp_path, FIGURES["widget"], keeps_state=True), wait_until="domcontentloaded"
-    )
+    page.goto(converted(tmp_path, FIGURES[1:], keeps_state=True), wait_until="domcontentloaded")
     expect(page.locator("img[alt='decoder.2.cross.weights, the first plane']")).to_be_visible()
     expect(page.locator("iframe[title=Headlight]")).to_have_count(0)
 
 
-def converted(folder: Path, figure: str, *, keeps_state: bool = False) -> str:
-    """Run a notebook with a figure, convert it to HTML, and return the file's address."""
-    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, figure)]  # type: ignore[no-untyped-call]
+def converted(folder: Path, figures: list[str], *, keeps_state: bool = False) -> str:
+    """Run a notebook with figures, convert it to HTML, and return the file's address."""
+    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, *figures)]  # type: ignore[no-untyped-call]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "figure.ipynb")  # type: ignore[no-untyped-call]
     subprocess.run(
         [

@@ -14,7 +14,9 @@ LINK = "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"
 @contextmanager
 def reader(browser: Browser, width: int = 1280, lang: str = "en-US") -> Iterator[Page]:
     """Open a browser of another person."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, locale=lang)
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, locale=lang, reduced_motion="reduce"
+    )
     observe(context)
     try:
         yield context.new_page()

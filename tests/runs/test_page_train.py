@@ -1,7 +1,5 @@
 """Watch a model learn: train, look back, pause, fork, keep, and open the kept model."""
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -12,19 +10,11 @@ from tests.browsing.fixtures import PATIENCE_MS
 from tests.browsing.network_cut import Cable
 from tests.browsing.page_settles import settle
 from tests.browsing.watch import Watch
-from tests.servers import AppServer, running_app
+from tests.servers import AppServer
 
 TINY = "task=copy&longest=3&steps=20&d_model=16&batch=200"
 LONG = "task=copy&longest=3&steps=5000&d_model=16&batch=200"
 LONGEST_MS = 4 * PATIENCE_MS
-
-
-@pytest.fixture(scope="module")
-def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
-    """A server whose runs do not yield to the rest of the machine."""
-    settings = {"run_nice": "0", "zoo": "0"}
-    with running_app(tmp_path_factory.mktemp("trainer"), settings, warm=True) as server:
-        yield server
 
 
 @pytest.fixture
@@ -33,8 +23,8 @@ def train(page: Page) -> Page:
     return page
 
 
-def start(page: Page, trainer: AppServer, options: str) -> None:
-    page.goto(f"{trainer.url}/train?{options}")
+def start(page: Page, server: AppServer, options: str) -> None:
+    page.goto(f"{server.url}/train?{options}")
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
 
@@ -51,9 +41,9 @@ def picture(page: Page) -> str:
 
 
 def test_a_run_is_looked_back_at_and_watched_by_who_has_the_link(
-    train: Page, trainer: AppServer
+    train: Page, live_server: AppServer
 ) -> None:
-    start(train, trainer, TINY)
+    start(train, live_server, TINY)
     expect_state(train, "Finished")
     now = train.locator("#timeline output")
     expect(now).to_contain_text("Step 20")
@@ -80,8 +70,8 @@ def test_a_run_is_looked_back_at_and_watched_by_who_has_the_link(
     expect(train.get_by_role("button", name="Stop training")).to_have_count(0)
 
 
-def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
-    start(train, trainer, LONG)
+def test_pause_rate_fork_keep_and_open(train: Page, live_server: AppServer) -> None:
+    start(train, live_server, LONG)
     train.get_by_role("button", name="Pause training").click()
     expect_state(train, "Paused")
     train.reload()  # the key is kept
@@ -115,7 +105,7 @@ def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
     expect(train.locator("#view .measured")).to_contain_text("Right answers")
     slider.press("Home")
     expect(train.locator("#view .step-now")).to_contain_text("Step 0")
-    train.goto(f"{trainer.url}/train")
+    train.goto(f"{live_server.url}/train")
     train.get_by_role("button", name="Delete…").click()
     train.get_by_role("button", name="Cancel").click()
     train.get_by_role("button", name="Delete…").click()
@@ -125,10 +115,10 @@ def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
     expect(train.locator("#kept")).to_be_hidden()
 
 
-def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppServer) -> None:
+def test_a_run_survives_a_cut_network(train: Page, watch: Watch, live_server: AppServer) -> None:
     """The run continues without the page; when the network is back, the page catches up."""
     watch.expect("ERR_|Failed to load resource")
-    cable = Cable(trainer.url)
+    cable = Cable(live_server.url)
     train.goto(f"{cable.url}/train?{LONG}")
     train.get_by_role("button", name="Train", exact=True).click()
     expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
@@ -136,16 +126,16 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
     count = "Number(document.querySelector('#timeline .where').textContent.match(/of (\\d+)/)[1])"
 
     def snapshots() -> int:
-        return len(client.get(f"{trainer.url}/api/runs/{run}").json()["snapshots"])
+        return len(client.get(f"{live_server.url}/api/runs/{run}").json()["snapshots"])
 
     with cable.pulled(train.context):
         expect(train.locator(".problem")).to_be_visible(timeout=LONGEST_MS)
         settle(train)  # the events received before are drawn
         cut: int = train.evaluate(count)
-        for _ in range(LONGEST_MS // 500):
+        for _ in range(LONGEST_MS // 100):
             if snapshots() >= cut + 3:
                 break
-            train.wait_for_timeout(500)
+            train.wait_for_timeout(100)
         missed = snapshots()
         assert missed >= cut + 3
         assert train.evaluate(count) == cut
@@ -159,9 +149,9 @@ def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppSer
 
 
 def test_bad_numbers_are_told_and_the_keyboard_starts_one_run(
-    train: Page, trainer: AppServer
+    train: Page, live_server: AppServer
 ) -> None:
-    train.goto(f"{trainer.url}/train?{TINY}")
+    train.goto(f"{live_server.url}/train?{TINY}")
     steps = train.locator("#choices input[name=steps]")
     steps.fill("9000000")
     train.get_by_role("button", name="Train", exact=True).click()
@@ -178,7 +168,7 @@ def test_bad_numbers_are_told_and_the_keyboard_starts_one_run(
         train.keyboard.press("Enter")
         route.continue_()
 
-    train.goto(f"{trainer.url}/train?{TINY}")
+    train.goto(f"{live_server.url}/train?{TINY}")
     train.route("**/api/runs", slowly)
     button = train.get_by_role("button", name="Train", exact=True)
     button.press("Enter")

@@ -17,8 +17,8 @@ START_SECONDS = 120
 
 
 @contextmanager
-def jupyter(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
-    """Run "jupyterlab" or "notebook" on a folder; yield the server's address."""
+def jupyter(folder: Path) -> Iterator[str]:
+    """Run Jupyter on a folder, with the pages of JupyterLab and of Notebook; yield its address."""
     port = free_port()
     settings = {
         "ip": "127.0.0.1",
@@ -29,7 +29,7 @@ def jupyter(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
     }
     options = [f"--ServerApp.{name}={value}" for name, value in settings.items()]
     process = subprocess.Popen(
-        [sys.executable, "-m", app, *options, f"--IdentityProvider.token={TOKEN}"],
+        [sys.executable, "-m", "jupyterlab", *options, f"--IdentityProvider.token={TOKEN}"],
         env={
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -49,8 +49,8 @@ def jupyter(folder: Path, app: str = "jupyterlab") -> Iterator[str]:
                 urllib.request.urlopen(f"{address}/api?token={TOKEN}").close()
                 break
             except OSError:
-                assert process.poll() is None, f"{app} has ended"
-                assert time.monotonic() < end, f"{app} does not answer"
+                assert process.poll() is None, "Jupyter has ended"
+                assert time.monotonic() < end, "Jupyter does not answer"
                 time.sleep(0.2)
         yield address
     finally:

@@ -68,16 +68,23 @@ def visit(workspace: Workspace, name: str) -> None:
 
 def numbers_of(file: Path) -> dict[str, NDArray[Any]]:
     """Return a CSV's tensors, with sizes from their largest indices."""
-    rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"), newline="")))
+    names, *rows = csv.reader(io.StringIO(file.read_text("utf-8-sig"), newline=""))
     assert rows
-    axes = [name for name in rows[0] if name not in ("tensor", "value") and "_token" not in name]
+    columns = {
+        names.index(name)
+        for name in names
+        if name not in ("tensor", "value") and "_token" not in name
+    }
+    tensor, value = names.index("tensor"), names.index("value")
+    by_tensor: dict[str, list[list[str]]] = {}
+    for row in rows:
+        by_tensor.setdefault(row[tensor], []).append(row)
     found: dict[str, NDArray[Any]] = {}
-    for tensor in dict.fromkeys(row["tensor"] for row in rows):
-        own = [row for row in rows if row["tensor"] == tensor]
-        dims = [axis for axis in axes if own[0][axis] != ""]
-        at = np.array([[int(row[axis]) for axis in dims] for row in own])
-        found[tensor] = np.full(at.max(axis=0) + 1, np.nan)
-        found[tensor][tuple(at.T)] = [float(row["value"]) for row in own]
+    for name, own in by_tensor.items():
+        dims = sorted(column for column in columns if own[0][column] != "")
+        at = np.array([[int(row[column]) for column in dims] for row in own])
+        found[name] = np.full(at.max(axis=0) + 1, np.nan)
+        found[name][tuple(at.T)] = [float(row[value]) for row in own]
     return found
 
 
@@ -171,7 +178,6 @@ CHECKS = {
     "compare": check_plotted,
     "shuffle": check_plotted,
 }
-CHECKS = {"flow": check_flow, "sweep": check_sweep, "contrast": check_contrast}
 
 
 def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> None:
