@@ -9,6 +9,9 @@ import numpy as np
 from tests.browsing.workspace import Workspace
 
 GOLDEN = Path(__file__).parent
+# The model of golden links and traces, under the shipped one's id, which some links name.
+BUNDLE = GOLDEN / "bundle"
+MODELS = {"models": f"en-zh={BUNDLE}"}
 MATRICES = ("attention", "compare")  # views whose first chart is the weights of the place
 NUMBER = re.compile(r"\d+\.\d+")
 LOOK = """() => {

@@ -1,6 +1,7 @@
 """Create missing golden files: ``python -m tests.golden.make``.
 
-Existing files are never rewritten, so a golden file has the output of its commit:
+Existing files are never rewritten, so a golden file has the output of its commit. The model is
+that of tests/golden/bundle (see train_bundle), which stays when another one ships:
 
     links.json         links, and what their pages show; add {"link", "shows"} and run
     traces.json        requests; add one and run
@@ -25,7 +26,7 @@ from app.engine.wire import Reply
 from app.shares.formats import FORMAT
 from tests.browsing.chromium import ARGS, EXECUTABLE
 from tests.browsing.workspace import Workspace
-from tests.golden.look import GOLDEN, look, missing
+from tests.golden.look import GOLDEN, MODELS, look, missing
 from tests.servers import AppServer, running_app
 
 OCTETS = {"Accept": "application/octet-stream"}
@@ -165,7 +166,7 @@ def browser(url: str) -> Iterator[Workspace]:
 
 def main() -> None:
     """Create all missing files."""
-    with tempfile.TemporaryDirectory() as folder, running_app(Path(folder)) as server:
+    with tempfile.TemporaryDirectory() as folder, running_app(Path(folder), MODELS) as server:
         traces(server.url)
         with browser(server.url) as workspace:
             links(workspace)

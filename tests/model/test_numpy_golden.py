@@ -10,12 +10,10 @@ import zstandard
 from safetensors.numpy import load_file
 
 from app.engine.wire import Reply
-from model.bundle.weights import CHECKPOINTS
 from tests.golden.agree import essence
-from tests.golden.look import GOLDEN
+from tests.golden.look import BUNDLE, GOLDEN
 from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax, score, softmax
 
-FOLDER = CHECKPOINTS / "en-zh"
 REQUESTS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "traces.json").read_text())
 NUMBERED = sorted(path.name.partition(".")[0] for path in (GOLDEN / "traces").glob("*.zst"))
 NEAR = 5e-5
@@ -33,7 +31,7 @@ class Changes:
     """A second implementation of the interventions of `changed`."""
 
     def __init__(self) -> None:
-        self.means = load_file(FOLDER / "means.safetensors")
+        self.means = load_file(BUNDLE / "means.safetensors")
 
     def __call__(self, name: str, value: Array) -> Array:
         value = value.copy()
@@ -52,7 +50,7 @@ class Changes:
 
 @pytest.fixture(scope="module")
 def witness() -> NumpyTransformer:
-    return NumpyTransformer(FOLDER)
+    return NumpyTransformer(BUNDLE)
 
 
 def witnessed(witness: NumpyTransformer, name: str, document: dict[str, Any]) -> dict[str, Array]:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 import zstandard
 
+from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.figures.sentence_states import ShareState
 from app.shares import formats
@@ -23,7 +25,7 @@ from app.shares.formats import Share, Upgrade
 from model.adapters.encoder_decoder.description import attentions
 from tests.golden.agree import document, faults
 from tests.golden.kept import FORMATS, put, rows
-from tests.golden.look import GOLDEN
+from tests.golden.look import BUNDLE, GOLDEN
 from tests.servers import ROOT
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
@@ -55,18 +57,26 @@ def of_json(told: dict[str, Any]) -> Reply:
     return Reply(told, arrays)
 
 
-@pytest.mark.parametrize("name", NUMBERED)
-def test_earlier_requests_get_the_same_replies(reader: httpx.Client, name: str) -> None:
-    then = golden(name)
-    file = reader.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
-    assert faults(Reply.parse(file.content), then) == []
-    told = reader.post("/api/trace", json=REQUESTS[name])
-    assert faults(of_json(told.json()), then) == []
+@pytest.fixture
+async def golden_reader(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an app with the model of the golden files."""
+    async with serving(Catalog.load({"en-zh": str(BUNDLE)}, "cpu")) as client:
+        yield client
 
 
-def test_tensor_names_and_dims_are_unchanged(reader: httpx.Client) -> None:
+async def test_earlier_requests_get_the_same_replies(golden_reader: httpx.AsyncClient) -> None:
+    assert len(NUMBERED) > 5
+    for name in NUMBERED:
+        then = golden(name)
+        file = await golden_reader.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
+        assert (name, faults(Reply.parse(file.content), then)) == (name, [])
+        told = await golden_reader.post("/api/trace", json=REQUESTS[name])
+        assert (name, faults(of_json(told.json()), then)) == (name, [])
+
+
+async def test_tensor_names_and_dims_are_unchanged(golden_reader: httpx.AsyncClient) -> None:
     then = json.loads((GOLDEN / "traces/names.json").read_text())
-    file = reader.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
+    file = await golden_reader.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
     now = Reply.parse(file.content).document
     assert list(document(now, then)) == []
     assert len(then["tensors"]) > 100

@@ -6,18 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browsing.api import client
 from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
 from tests.golden.kept import FORMATS, pages, put
-from tests.golden.look import GOLDEN, differences, look, missing
+from tests.golden.look import GOLDEN, MODELS, differences, look, missing
 from tests.servers import AppServer
 
 LINKS: list[dict[str, Any]] = json.loads((GOLDEN / "links.json").read_text())
 
 
-def test_links_show_what_they_showed(workspace: Workspace) -> None:
+def test_links_show_what_they_showed(
+    page: Page, watch: Watch, launch: Callable[..., AppServer]
+) -> None:
+    workspace = Workspace(page, launch(**MODELS).url)
     wrong: dict[str, list[str]] = {}
     for golden in LINKS:
         workspace.page.goto(f"{workspace.url}/?{golden['link']}")
