@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from model.bundle.weights import write_sums
+from model.measure.attention_history import EXAMPLES, write_history
 from model.measure.heads import write_means, write_report
-from model.measure.history import EXAMPLES, write_history
 from model.train.plan import TrainingData, TrainingOptions, TrainingPlan
 from model.train.run import BUNDLE, train
 from model.transformer.config import ModelConfig
