@@ -1,11 +1,12 @@
 """A site that is written once for all tests, and pages of it from a plain host under a path."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.opened_site import Opened
@@ -14,16 +15,22 @@ from tests.source_files import ROOT
 
 
 @pytest.fixture(scope="session")
-def site(common: Path) -> Path:
-    pytest.importorskip("onnxscript")
+def site(exported: Path, common: Path) -> Path:
     from app.site.site_files import write_site
+
+    def copied(_: Path, into: Path) -> Iterator[Path]:
+        """Export as the site does, from the folder that was exported before."""
+        for file in exported.iterdir():
+            yield Path(shutil.copyfile(file, into / file.name))
 
     if not (ROOT / "node_modules/onnxruntime-web").is_dir():
         pytest.skip("run `make` to install what a site loads")
     folder = common / "site"
     with FileLock(common / "site.lock"):
         if not (folder / "headlight/offline.js").exists():
-            list(write_site("en-zh", folder / "headlight"))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("model.web.export.export_for_web", copied)
+                list(write_site("en-zh", folder / "headlight"))
     return folder
 
 
@@ -33,11 +40,21 @@ def address(site: Path) -> Iterator[str]:
         yield f"{host}headlight/"
 
 
-@pytest.fixture
-def opened(browser: Browser, address: str) -> Iterator[Opened]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
-    yield Opened(context, address)
+@pytest.fixture(scope="module")
+def visited(browser: Browser, address: str) -> Iterator[BrowserContext]:
+    """A browser that keeps the site's files, as for a reader who comes back."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 900}, locale="en-GB", reduced_motion="reduce"
+    )
+    yield context
     context.close()
+
+
+@pytest.fixture
+def opened(visited: BrowserContext, address: str) -> Iterator[Opened]:
+    opened = Opened(visited, address)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 LOADED = 60_000  # ms, on a busy machine
 RUNS_HERE = "The model runs in this page: what you type is sent nowhere."
@@ -21,7 +21,17 @@ class Opened:
         self.requested: list[str] = []
         self.page.on("console", lambda message: self.printed.append(message.text))
         self.page.on("pageerror", lambda error: self.printed.append(str(error)))
-        context.on("request", lambda request: self.requested.append(request.url))
+        context.on("request", self._request)
+
+    def _request(self, request: Request) -> None:
+        self.requested.append(request.url)
+
+    def close(self) -> None:
+        """Close all pages of the browser, which forgets all but the site's files."""
+        self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        for page in self.context.pages:
+            page.close()
+        self.context.remove_listener("request", self._request)
 
     def open(self, file: str = "", **link: Any) -> None:
         values = {
@@ -29,6 +39,7 @@ class Opened:
             for key, value in link.items()
         }
         self.page.goto(f"{self.address}{file}{'#' if values else ''}{urlencode(values)}")
+        self.page.evaluate("new Promise(requestAnimationFrame)")  # another link of the same page
         self.ready()
 
     def has_model(self) -> None:
