@@ -132,6 +132,7 @@ FIELDS: Mapping[str, Callable[[Random], Any]] = {
     "theme": lambda draw: draw.choice(["light", "dark"]),
     "stage": lambda draw: draw.choice(["discuss", "discuss", "second", "revealed"]),
     "answer": lambda draw: draw.choice([["2"], ["-1e9"], ["猫"], ["0.1", "0.9"]]),
+    "answers": lambda draw: draw.choice([[["2"]], [["猫"]], [None], [["0.1", "0.9"]], []]),
     "n": lambda draw: draw.choice([1, 1, 1, 0, 2]),
     "link": lambda draw: draw.choice(["/", "/?source=Hi", "/lab", "//example.org", "/docs"]),
 }

@@ -72,7 +72,7 @@ OPERATIONS = {  # requests of each
     "POST /api/assignments": 12,
     "GET /api/assignments/{id}": 10,
     "DELETE /api/assignments/{id}": 10,
-    "POST /api/assignments/{id}/answers": 40,
+    "POST /api/assignments/{id}/answers": 12,
     "GET /api/assignments/{id}/answers": 10,
     "GET /api/assignments/{id}/answers.csv": 10,
     "GET /api/assignments/{id}/answers.json": 10,
