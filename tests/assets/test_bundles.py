@@ -125,16 +125,17 @@ def keeps_tokens(code: str, short: str) -> bool:
     """
     place, apart = 0, False
     for kind, text in JavascriptLexer().get_tokens(code):
-        if kind in Comment or kind in Whitespace:
-            apart = True
+        start = place
+        while short[start : start + 1].isspace() and not short.startswith(text, start):
+            start += 1
+        is_there = short.startswith(text, start)
+        if kind in Comment or kind in Whitespace:  # some comments stay
+            place, apart = start + len(text) if is_there else place, True
             continue
-        end = place
-        while short[place : place + 1].isspace() and not short.startswith(text, place):
-            place += 1
-        joined = apart and place == end and f"{short[end - 1 : end]}{text[:1]}".isidentifier()
-        if joined or not short.startswith(text, place):
+        joined = apart and 0 < place == start and f"{short[place - 1]}{text[:1]}".isidentifier()
+        if joined or not is_there:
             return False
-        place, apart = place + len(text), False
+        place, apart = start + len(text), False
     return not short[place:].strip()
 
 
