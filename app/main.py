@@ -52,8 +52,7 @@ from app.lessons import routes as lessons
 from app.local_models.exported_models import open_exported_models
 from app.long_texts import routes as long_texts
 from app.models import routes as models
-from app.pages import health, qr, static_routes
-from app.pages import metrics as metrics_page
+from app.pages import health, static_routes
 from app.pages import routes as pages
 from app.pages.health import open_readiness
 from app.rooms import routes as rooms
@@ -238,7 +237,7 @@ API = (
     zoo.router,
     runs.router,
     rooms.router,
-    *(health.router, qr.router),
+    *(health.router, pages.qr_router),
 )
 PAGES = (
     oembed.router,  # at the address that the standard's users expect
@@ -249,7 +248,7 @@ PAGES = (
     assignments.page_router,
     studies.page_router,
     worksheets.router,
-    *(pages.router, static_routes.router, metrics_page.router),
+    *(pages.router, static_routes.router, health.metrics_router),
 )
 
 

@@ -12,10 +12,12 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from fastapi import Response
 
 QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
@@ -204,3 +206,22 @@ def _numbers(root: Element, body: Element, question: QtiQuestion) -> None:
         _add(equal, "correct", identifier=field)
     score = _add(branch, "setOutcomeValue", identifier="SCORE")
     _add(score, "baseValue", "1", baseType="float")
+
+
+ZIP = "application/zip"
+# For the API reference.
+QTI_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A QTI 2.1 package.",
+        "content": {ZIP: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def qti_reply(content: bytes, name: str) -> Response:
+    """Return a package as a download that is not kept: it has the right answers."""
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="questions-{name}.zip"',
+    }
+    return Response(content, headers=headers, media_type=ZIP)

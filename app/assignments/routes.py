@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import HTMLResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.assets.templates import render
 from app.assignments import service as assignments
@@ -17,37 +16,21 @@ from app.assignments.schemas import (
     SubmissionRequest,
 )
 from app.http.csv_file import CSV, TABLE
-from app.http.problems import ProblemError
+from app.http.owner_keys import key_of, optional_key_of, problems_of
 from app.http.replies import DATABASE, JSON_BODY, problems
 from app.http.services import Opened
 from app.lessons import service as lessons
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])
-bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/assignments`.")
-
-
-Given = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
-
-
-def _token(credentials: Given) -> str:
-    if credentials is None:
-        detail = "Authorization must be Bearer and the assignment's key"
-        raise ProblemError(403, "wrong-assignment-key", detail)
-    return credentials.credentials
-
 
 AssignmentId = Annotated[str, Path(alias="id", max_length=64)]
-Token = Annotated[str, Depends(_token)]
+Token = Annotated[str, Depends(key_of("assignment", "/api/assignments"))]
 BODY = {
     **JSON_BODY,
     "_422": "A field is not valid; `detail` says which.",
     "_429": "Too many in a short time; `Retry-After` says when to retry.",
 }
-FOUND = {
-    "_404": "No such assignment.",
-    "_410": "The assignment is damaged.",
-    "_422": "The id is too long.",
-}
+FOUND = problems_of("assignment")
 OWNED = {"_403": "The key does not match.", **FOUND}
 
 
@@ -70,7 +53,7 @@ async def assignment(
     response: Response,
     services: Opened,
     assignment_id: AssignmentId,
-    credentials: Given,
+    key: Annotated[str | None, Depends(optional_key_of("/api/assignments"))],
 ) -> AssignmentReply:
     """Return the questions, without the model's answers.
 
@@ -78,11 +61,9 @@ async def assignment(
     the assignment's key and, once it is revealed, for a student's token.
     """
     response.headers["Vary"] = "Authorization"
-    if credentials:
+    if key:
         response.headers["Cache-Control"] = "no-store"
-    return await assignments.read(
-        services, request, assignment_id, credentials.credentials if credentials else None
-    )
+    return await assignments.read(services, request, assignment_id, key)
 
 
 @router.delete(

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
+from app.assets.qti import QTI_FILE, qti_reply
 from app.assets.templates import render
 from app.collections import links, pages, shelf
 from app.collections import service as collections
@@ -18,7 +19,6 @@ from app.collections.schemas import (
     ShelfReply,
 )
 from app.handouts.routes import Theme, download
-from app.http.qti_file import QTI_FILE, qti_reply
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
 from app.http.security import FOR_OTHERS

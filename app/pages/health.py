@@ -1,4 +1,4 @@
-"""GET /api/health and /api/ready: whether the server is up, and whether it can do its work.
+"""GET /api/health, /api/ready and /metrics: is the server up, can it do its work, and how much.
 
 It is ready if a model answers and the database accepts a write. The folder of an SQLite database
 must accept one too: a full disk still takes a write that does not make the file larger. No other
@@ -19,6 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.exceptions import HTTPException
 
 from app import __version__
 from app.engine.engine import BusyError, Engine
@@ -28,9 +30,11 @@ from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
 from app.http.caches import Recent
 from app.http.content_negotiation import JSON
+from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.replies import problems
 from app.http.services import Opened, Services
+from app.settings import Settings
 from app.store.storage_errors import StorageError, files
 from app.store.store import Store
 from app.traces.replies import Health, Ready
@@ -151,3 +155,16 @@ async def ready(services: Opened, response: Response) -> Ready:
         raise ProblemError(503, "not-ready", "; ".join(failures), headers={"Retry-After": "2"})
     response.headers["Cache-Control"] = "no-store"
     return Ready(status="ready")
+
+
+metrics_router = APIRouter(include_in_schema=False)
+
+
+@metrics_router.get("/metrics")
+async def metrics(services: Opened) -> Response:
+    """Return the server's metrics for Prometheus, if the settings enable them."""
+    if not services[Settings].metrics:
+        raise HTTPException(404)
+    content = await services[Metrics].text()
+    headers = {"Cache-Control": "no-store"}
+    return Response(content, headers=headers, media_type=CONTENT_TYPE_LATEST)

@@ -1,14 +1,16 @@
-"""The pages."""
+"""The pages; and GET /api/qr, the code by which a phone opens one."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from app.assets.languages import languages, negotiate
+from app.assets.qr import qr_code
 from app.assets.templates import render
 from app.http.background_tasks import off_loop
+from app.http.replies import problems
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.services import Opened
 from app.lessons import service as lessons
@@ -112,3 +114,32 @@ async def api_docs(request: Request, services: Opened) -> HTMLResponse:
     if services[Settings].public:
         raise HTTPException(404)
     return render(request, services, "docs.html")
+
+
+qr_router = APIRouter(tags=["links"])
+
+MEDIA_TYPE = "image/svg+xml"
+
+
+@qr_router.get(
+    "/qr",
+    summary="Make a QR code of a link",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The QR code.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        },
+        **problems(_422="Not a link, or too long."),
+    },
+)
+async def qr(
+    text: Annotated[str, Query(description="The link.", examples=["https://example.org/s/1"])],
+) -> Response:
+    """Return the code as SVG, dark on white with a quiet zone.
+
+    The link must be http or https, with at most 2000 bytes.
+    """
+    content = await off_loop(qr_code, text)
+    headers = {"Cache-Control": "private, max-age=86400"}
+    return Response(content, headers=headers, media_type=MEDIA_TYPE)

@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.sse import EventSourceResponse
 
+from app.assets.qti import QTI_FILE, qti_reply
 from app.http.csv_file import CSV, TABLE
-from app.http.problems import ProblemError
-from app.http.qti_file import QTI_FILE, qti_reply
+from app.http.owner_keys import key_of
 from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
 from app.http.streaming import HEADERS
@@ -45,7 +44,6 @@ from app.rooms.schemas import (
 )
 
 router = APIRouter(prefix="/rooms", tags=["rooms"])
-bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/rooms`.")
 
 Code = Annotated[str, Path(max_length=64, description="From the reply to `POST /api/rooms`.")]
 Member = Annotated[
@@ -66,17 +64,7 @@ TRIED = {
 SPACE = {"_507": "The room has no space left; `Retry-After` says when to retry."}
 OWNED = {"_403": "The key does not match.", **TRIED}
 JOINED = {"_409": "The room is full, or closed to newcomers.", **TRIED, **SPACE}
-
-
-def _key(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
-) -> str:
-    if credentials is None:
-        raise ProblemError(403, "wrong-room-key", "Authorization must be Bearer and the room's key")
-    return credentials.credentials
-
-
-Key = Annotated[str, Depends(_key)]
+Key = Annotated[str, Depends(key_of("room", "/api/rooms"))]
 EVENT = {
     "type": "string",
     "contentMediaType": "application/json",

@@ -4,13 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import HTMLResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.assets.templates import render
 from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
 from app.http.csv_file import CSV, TABLE
-from app.http.problems import ProblemError
+from app.http.owner_keys import key_of, problems_of
 from app.http.replies import DATABASE, problems
 from app.http.services import Opened
 from app.lessons import service as lessons
@@ -26,25 +25,10 @@ from app.studies.schemas import (
 )
 
 router = APIRouter(prefix="/studies", tags=["studies"])
-bearer = HTTPBearer(auto_error=False, description="From the reply to `POST /api/studies`.")
-
-
-def _key(
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-) -> str:
-    if credentials is None:
-        detail = "Authorization must be Bearer and the study's key"
-        raise ProblemError(403, "wrong-study-key", detail)
-    return credentials.credentials
-
 
 StudyId = Annotated[str, Path(alias="id", max_length=64)]
-Key = Annotated[str, Depends(_key)]
-FOUND = {
-    "_404": "No such study.",
-    "_410": "The study is damaged.",
-    "_422": "The id is too long.",
-}
+Key = Annotated[str, Depends(key_of("study", "/api/studies"))]
+FOUND = problems_of("study")
 OWNED = {"_403": "The key does not match.", **FOUND}
 TAKES_PART = {**BODY, **DATABASE, "_404": "No such study.", "_410": "The study is damaged."}
 
