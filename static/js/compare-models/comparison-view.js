@@ -200,7 +200,7 @@ function hints({ t }, result) {
       : t("A and B show different texts. Choose attention within the sentence in both to compare them."))];
 }
 
-/** @param {Models} comparison @returns {import("../core/compute/computed-tensors.js").Shown} */
+/** @param {Models} comparison @returns {import("../core/compute/computed-tensors.js").ComputedTensors} */
 function numbersOf(comparison) {
   const { a, b, delta } = comparison;
   const [rows, cols] = axesOf(comparison, "delta");

@@ -9,7 +9,7 @@ import { preset } from "../lab/presets.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
-/** @import { Live } from "./figures.js" */
+/** @import { LessonFigure } from "./figures.js" */
 
 /** Whether a change is the reader's. @param {import("../core/store/store.js").Origin} origin */
 export const isReadersChange = (origin) => origin !== "pushed" && origin !== "answer";
@@ -18,7 +18,7 @@ export const isReadersChange = (origin) => origin !== "pushed" && origin !== "an
  * @param {import("../core/store/store.js").Store} store
  * @param {import("../core/store/link.js").State} first  what it began with
  * @param {boolean} isReaders  whether that is the reader's own, and not the page's
- * @returns {Live}
+ * @returns {LessonFigure}
  */
 export function liveModel(store, first, isReaders) {
   let changed = isReaders;
@@ -61,7 +61,7 @@ export function liveModel(store, first, isReaders) {
  *   figure, and nothing has changed
  * @param {string} [figure.began]  the state that it will show first
  * @param {import("../core/figure/pointing.js").Pointing} [figure.pointing]
- * @returns {Live & {changed: () => void, began: string}}  changed: to be called when the state has
+ * @returns {LessonFigure & {changed: () => void, began: string}}  changed: to be called when the state has
  *   changed, whoever has changed it; began: as given, or the state at this moment
  */
 export function liveQuery({ state, go, began = state(), pointing }) {

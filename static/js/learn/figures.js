@@ -54,7 +54,7 @@ function createFollowedMap({ store, t }, rows) {
 
 /** @typedef {ReturnType<typeof createLiveFigures>} LiveFigures */
 /**
- * @typedef {object} Live
+ * @typedef {object} LessonFigure
  * @property {() => string} shows  the query string of what it shows; "": what it began with
  * @property {(link: string) => boolean} go  show such a query string; false: it is not one of this
  *   figure, and nothing has changed
@@ -65,7 +65,7 @@ function createFollowedMap({ store, t }, rows) {
  */
 
 export function createLiveFigures() {
-  /** @type {Map<Element, Live>} */
+  /** @type {Map<Element, LessonFigure>} */
   const liveByFigure = new Map();
   /** @typedef {Set<(figure: Element) => void>} Listeners */
   const [arrivals, changes] = [/** @type {Listeners} */ (new Set()), /** @type {Listeners} */ (new Set())];
@@ -74,7 +74,7 @@ export function createLiveFigures() {
   /** The figure that the pointer is in. @type {Element | null} */
   let under = null;
   return {
-    /** @param {Element} figure @param {Live} live */
+    /** @param {Element} figure @param {LessonFigure} live */
     arrived(figure, live) {
       liveByFigure.set(figure, live);
       live.onChange(() => changes.forEach((listener) => listener(figure)));
@@ -173,7 +173,7 @@ function kindOf({ dataset: { page = "", link = "" } }) {
 /**
  * How a figure of each kind is made in its `.stand`, hidden (`.coming`) until its first result. One
  * that fails before that throws.
- * @type {Record<string, (services: Parameters<typeof openFigure>[0], element: HTMLElement) => Promise<Live>>}
+ * @type {Record<string, (services: Parameters<typeof openFigure>[0], element: HTMLElement) => Promise<LessonFigure>>}
  */
 const MAKERS = {
   workspace: modelFigure,
@@ -248,7 +248,7 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
   return { initial: stateOfShare(share.state, OPTIONS), source: frozen(once, { id, initial: linkTo({ lang }), options: OPTIONS }) };
 }
 
-/** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @returns {Promise<Live>} */
+/** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @returns {Promise<LessonFigure>} */
 async function labFigure(services, element) {
   const { page, api, lang, isServed = true } = services;
   const stand = find(".stand", element);

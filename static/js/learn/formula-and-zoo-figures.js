@@ -158,12 +158,12 @@ function marked(answer, target) {
 }
 
 /** @typedef {Parameters<typeof import("./figures.js").openFigure>[0]} OfFigure */
-/** @typedef {ReturnType<typeof liveQuery>} Live */
+/** @typedef {ReturnType<typeof liveQuery>} LiveQuery */
 
 /** @param {OfFigure["page"]["t"]} t */
 export const unfitMessage = (t) => t("The link does not fit this figure, which is shown in its initial state.");
 
-/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
+/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<LiveQuery>} */
 export async function formulaFigure(services, element) {
   const { page, api, lang } = services;
   const stand = find(".stand", element);
@@ -200,13 +200,13 @@ export async function formulaFigure(services, element) {
   return live;
 }
 
-/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<Live>} */
+/** @param {OfFigure} services @param {HTMLElement} element @returns {Promise<LiveQuery>} */
 export async function zooFigure(services, element) {
   const stand = find(".stand", element);
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const root = h("div", { className: "coming" });
   stand.append(root);
-  /** @type {Live | null} */
+  /** @type {LiveQuery | null} */
   let live = null;
   const figure = await createZooFigure(services, root, element.dataset.link ?? "", {
     changed: () => live?.changed(),

@@ -25,7 +25,7 @@ const WRITTEN = "written";
  * Its state is the sentence and the word that was clicked.
  * @param {Parameters<typeof import("./figures.js").openFigure>[0]} services
  * @param {HTMLElement} element
- * @returns {Promise<import("./figures.js").Live>}
+ * @returns {Promise<import("./figures.js").LessonFigure>}
  */
 export async function pairingFigure(services, element) {
   const { page, source, lang } = services;

@@ -32,7 +32,7 @@ const ID = /^[a-z0-9]{1,40}$/;
  * @param {OfFigure} services
  * @param {HTMLElement} element
  * @param {import("../core/figure/types.js").Measure} measure
- * @returns {Promise<import("./figures.js").Live>}
+ * @returns {Promise<import("./figures.js").LessonFigure>}
  */
 export async function trainingFigure(services, element, measure) {
   const { page, api, lang } = services;

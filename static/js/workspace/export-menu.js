@@ -236,7 +236,7 @@ async function make(context, kind) {
  * A file of numbers that the view computed itself.
  * @param {import("../core/store/store.js").Page} page
  * @param {"csv" | "json" | "npz"} kind
- * @param {import("../core/compute/computed-tensors.js").Shown | null} numbers
+ * @param {import("../core/compute/computed-tensors.js").ComputedTensors | null} numbers
  */
 function written({ link, model, trace }, kind, numbers) {
   if (!numbers || !trace) throw new Problem("nothing-drawn");
@@ -249,7 +249,7 @@ function written({ link, model, trace }, kind, numbers) {
   return npz(numbers.tensors, { "trace.json": words });
 }
 
-/** @param {Pick<import("../core/compute/computed-tensors.js").Shown, "tokens" | "tensors">} trace */
+/** @param {Pick<import("../core/compute/computed-tensors.js").ComputedTensors, "tokens" | "tensors">} trace */
 function table(trace) {
   const tensors = Object.fromEntries(Object.entries(trace.tensors).map(([name, tensor]) => [name, withDecimals(tensor)]));
   return new Blob([csv({ ...trace, tensors }, Object.keys(tensors))], { type: "text/csv" });

@@ -11,7 +11,7 @@ import { plainStep } from "../wire/tokens.js";
 /** @import { State } from "../store/link.js" */
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} ComputedTensors
  * @property {Record<string, {text: string}[]>} tokens  that an axis may follow, by name
  * @property {Record<string, Tensor>} tensors
  */
@@ -42,7 +42,7 @@ export const named = (steps) => steps.map((step) => ({ text: plainStep(step) }))
 /**
  * A comparison, over the tokens of both runs.
  * @param {import("../store/comparison.js").Comparison} comparison
- * @returns {Shown}  NaN where masked, and where only the other run has a number
+ * @returns {ComputedTensors}  NaN where masked, and where only the other run has a number
  */
 export function trio({ a, b, delta, rows, cols }) {
   return {
@@ -53,7 +53,7 @@ export function trio({ a, b, delta, rows, cols }) {
 
 /**
  * In the JSON format of the API.
- * @param {Shown} numbers
+ * @param {ComputedTensors} numbers
  * @param {object} about  what the tensors describe
  */
 export function json({ tokens, tensors }, about) {

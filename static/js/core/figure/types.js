@@ -92,7 +92,7 @@
  * @property {() => void} light  highlight what is hovered or pinned
  * @property {() => void} destroy
  * @property {() => Picture | null} [picture]  of what is drawn; null if nothing is
- * @property {() => import("../compute/computed-tensors.js").Shown | null} [numbers]  the numbers of
+ * @property {() => import("../compute/computed-tensors.js").ComputedTensors | null} [numbers]  the numbers of
  *   what is drawn; absent: the tensors that it needs
  * @property {() => object[]} [tiles]  the windows of a long text that a share of it contains, as the
  *   API takes them

@@ -7,7 +7,7 @@ import { find } from "../../lib/dom.js";
 import { REMOTE, isPlainKey } from "../figure/pointing.js";
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} ProjectedPage
  * @property {() => boolean} on  whether projector mode is on
  * @property {() => string} subject  is shown: each thing has its own size
  * @property {() => void} restyle  draws it again after the size of letters has changed
@@ -21,7 +21,7 @@ const NOTHING = 4;
 /** Part of the window's height that one step scrolls, so that a line stays in sight. */
 const STEP = 0.8;
 
-/** @param {Shown} page @returns {() => void}  to be called when something else is shown */
+/** @param {ProjectedPage} page @returns {() => void}  to be called when something else is shown */
 export function bindFit({ on, subject, restyle, place }) {
   const root = document.documentElement;
   const moreButton = find("#projector-more");

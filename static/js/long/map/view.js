@@ -41,7 +41,7 @@ function pictureOf({ canvas }, theme) {
  * @param {MapState} current
  * @param {import("./tiles.js").TileCache} tiles
  * @param {LongMap} map
- * @returns {import("../../core/compute/computed-tensors.js").Shown | null}  null: not loaded yet
+ * @returns {import("../../core/compute/computed-tensors.js").ComputedTensors | null}  null: not loaded yet
  */
 function numbersOf(current, tiles, map) {
   const { rows, cols } = map.sight();

@@ -93,7 +93,7 @@ export const agreement = (first, second) =>
   });
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} AlignmentData
  * @property {Page} page
  * @property {Alignment} alignment
  * @property {Rows} by
@@ -120,7 +120,7 @@ export function attributes({ model, trace, share, live }) {
   return !share || live || Boolean(trace?.tensors["inside.occlusion"]);
 }
 
-/** What is shown: attention, or a kind of attribution. @param {Page} page @returns {Shown["method"]} */
+/** What is shown: attention, or a kind of attribution. @param {Page} page @returns {AlignmentData["method"]} */
 export function methodOf(page) {
   const { connects: by } = page.link.options;
   const isRecorded = by !== "attention" && Boolean(page.trace?.tensors[tensors(by)[0]]);
@@ -133,7 +133,7 @@ export function needed(page) {
   return method === "attention" ? [] : tensors(method);
 }
 
-/** @param {Page} page @returns {Shown | null}  null until all of it is here */
+/** @param {Page} page @returns {AlignmentData | null}  null until all of it is here */
 export function content(page) {
   const { trace, model } = page;
   const matrix = weights(page);

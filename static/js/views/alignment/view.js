@@ -21,7 +21,7 @@ import { createLines } from "./word-picture.js";
 import { NAMES, bestAligner, remarks, sentence, text } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
-/** @import { Shown } from "./alignment-data.js" */
+/** @import { AlignmentData } from "./alignment-data.js" */
 
 // Map hovered words to the page's highlighted tokens, and back.
 
@@ -30,7 +30,7 @@ import { NAMES, bestAligner, remarks, sentence, text } from "./wording.js";
 /**
  * The highlighted words; −1 if there is none.
  * @param {Context} context
- * @param {Shown | null} state
+ * @param {AlignmentData | null} state
  */
 function litWords({ store }, state) {
   if (!state) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
@@ -42,7 +42,7 @@ function litWords({ store }, state) {
   return { target: wordOf(target, query), source: wordOf(source, highlight.key), by: highlight.by };
 }
 
-/** @param {Context} context @param {Shown | null} state @param {Pointed} at */
+/** @param {Context} context @param {AlignmentData | null} state @param {Pointed} at */
 function hover({ store }, state, { target, source }) {
   if (!state || (target === null && source === null)) return store.hover(null);
   const { query, key } = crossBlock(store.get().model);
@@ -53,7 +53,7 @@ function hover({ store }, state, { target, source }) {
   });
 }
 
-/** @param {Context} context @param {Shown | null} state @param {Pointed} at @param {"click" | "key"} gesture */
+/** @param {Context} context @param {AlignmentData | null} state @param {Pointed} at @param {"click" | "key"} gesture */
 function pick(context, state, { target, source }, gesture) {
   if (!state) return;
   const { store } = context;
@@ -64,7 +64,7 @@ function pick(context, state, { target, source }, gesture) {
   if (target !== null) context.announce(sentence(context, state, target).map(text).join(""));
 }
 
-/** @param {Context} context @param {Shown | null} state @param {{row: number, col: number}} cell */
+/** @param {Context} context @param {AlignmentData | null} state @param {{row: number, col: number}} cell */
 function tip({ t }, state, { row, col }) {
   if (!state) return [];
   const { alignment, method, source, target } = state;
@@ -108,7 +108,7 @@ export const alignment = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store } = context;
-  /** @type {Shown | null} */
+  /** @type {AlignmentData | null} */
   let state = null;
   const options = controls(context, choices(context));
   const parts = createParts(context, () => state);
@@ -172,13 +172,13 @@ const choices = ({ store, t }) => [
   },
 ];
 
-/** @param {Shown} shown  Whether there is no word on one of its sides. */
+/** @param {AlignmentData} shown  Whether there is no word on one of its sides. */
 const empty = ({ source, target }) => !source.length || !target.length;
 
 /**
  * The fixed elements of the view.
  * @param {Context} context
- * @param {() => Shown | null} currentState
+ * @param {() => AlignmentData | null} currentState
  */
 function createParts(context, currentState) {
   const { line: finding, inner } = context.finding();
@@ -207,7 +207,7 @@ function createParts(context, currentState) {
  * Draw lines and table: side by side if there is room, else one above the other.
  * @param {Context} context
  * @param {ReturnType<typeof createParts>} parts
- * @param {Shown} state
+ * @param {AlignmentData} state
  */
 function drawIn(context, { element, lines, table, note }, state) {
   const { t } = context;
@@ -237,7 +237,7 @@ function drawIn(context, { element, lines, table, note }, state) {
   });
 }
 
-/** @param {Context} context @param {Shown} shown @returns {import("../../core/draw/matrix-canvas.js").Shade} */
+/** @param {Context} context @param {AlignmentData} shown @returns {import("../../core/draw/matrix-canvas.js").Shade} */
 const shadeOf = (context, { method, limit }) =>
   method === "attention"
     ? { stops: sequential(context.theme()), range: [0, 1] }

@@ -172,7 +172,7 @@ function beside(side, { x, y, width }, along) {
 
 /** @typedef {Words & {links: Link[], limit?: number, error?: number}} Picture  limit: what a weight of 1 stands for, absent: 1; error: by which weights were rounded */
 /** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
-/** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
+/** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} WordHighlight  −1: none */
 /**
  * @typedef {object} Gestures
  * @property {(words: {target: number | null, source: number | null}) => void} hover
@@ -195,7 +195,7 @@ export function createLines(context, gestures) {
   });
   /** @type {ReturnType<typeof drawn> | null} */
   let picture = null;
-  /** @type {Lit} */
+  /** @type {WordHighlight} */
   let highlight = { target: -1, source: -1, by: "default" };
   let count = 0;
   bindWords(element, gestures);
@@ -223,7 +223,7 @@ export function createLines(context, gestures) {
       element.replaceChildren(picture.svg);
     },
 
-    /** @param {Lit} lit */
+    /** @param {WordHighlight} lit */
     light(lit) {
       highlight = lit;
       picture?.light(lit);
@@ -276,7 +276,7 @@ function drawn({ links, limit = 1, error, source, target }, layout, theme) {
   svg.setAttribute("aria-hidden", "true");
   return {
     svg,
-    /** @param {Lit} highlight */
+    /** @param {WordHighlight} highlight */
     light(highlight) {
       links.forEach((link, i) => lines[i].setAttribute("stroke-opacity", String(opacity(link, highlight))));
       for (const side of /** @type {Side[]} */ (["source", "target"])) {
@@ -296,7 +296,7 @@ function line({ from, to, weight }, { spots, along }) {
   });
 }
 
-/** @param {Link} link @param {Lit} highlight */
+/** @param {Link} link @param {WordHighlight} highlight */
 function opacity({ from, to, hard }, highlight) {
   const chosen = highlight.by !== "default" && (highlight.target >= 0 || highlight.source >= 0);
   if (chosen && !touches(highlight, from, to)) return OPACITY.off;
@@ -307,7 +307,7 @@ function opacity({ from, to, hard }, highlight) {
  * The weights between a side's words and the highlighted word of the other side.
  * @param {Link[]} links
  * @param {Side} side
- * @param {Lit} highlight
+ * @param {WordHighlight} highlight
  */
 function sharesOf(links, side, highlight) {
   /** @type {Map<number, number>} */
@@ -320,7 +320,7 @@ function sharesOf(links, side, highlight) {
   return shares;
 }
 
-/** @param {Lit} highlight @param {number} from @param {number} to */
+/** @param {WordHighlight} highlight @param {number} from @param {number} to */
 function touches(highlight, from, to) {
   return highlight.target >= 0 && highlight.source >= 0
     ? highlight.target === to && highlight.source === from

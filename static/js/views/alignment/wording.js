@@ -10,7 +10,7 @@ import { completeness, alignerOf } from "./alignment-data.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
-/** @import { Method, Shown } from "./alignment-data.js" */
+/** @import { Method, AlignmentData } from "./alignment-data.js" */
 /** @import { Page } from "../../core/store/store.js" */
 
 // Words in the captions of the alignment view, in the colours of queries and keys.
@@ -43,7 +43,7 @@ const nats = (value) => (Math.abs(value) < 0.005 ? four(value) : two(value));
 /**
  * The finding for a written word, and how well its row agrees with attention.
  * @param {Pick<Context, "phrase" | "t">} context
- * @param {Shown} shown
+ * @param {AlignmentData} shown
  * @param {number} row
  */
 function attributedSentence({ phrase, t }, { method, alignment, agree, source, target }, row) {
@@ -63,7 +63,7 @@ function attributedSentence({ phrase, t }, { method, alignment, agree, source, t
 
 /**
  * @param {Context["t"]} t
- * @param {Shown} shown
+ * @param {AlignmentData} shown
  * @returns {string[]}  what the numbers are, and how good
  */
 function attributedRemarks(t, { page, method, agree }) {
@@ -77,7 +77,7 @@ function attributedRemarks(t, { page, method, agree }) {
   ];
 }
 
-/** @param {Context["t"]} t @param {Shown["page"]} page @param {Method} method */
+/** @param {Context["t"]} t @param {AlignmentData["page"]} page @param {Method} method */
 function about(t, page, method) {
   if (method === "occlusion") return [t("Each source token is hidden from all heads, one at a time; the others keep their positions. If either of two words would do, hiding one shows little.")];
   if (method === "gradient-input") return [t("Exact as a slope, but a poor guide to what happens without a word: where the model is nearly certain, the slope is almost zero.")];
@@ -97,7 +97,7 @@ const completenessSaid = (t, { sum, change, complete }) =>
 /**
  * The finding for a written word.
  * @param {Pick<Context, "phrase" | "t">} context
- * @param {Shown} state
+ * @param {AlignmentData} state
  * @param {number} row
  */
 export function sentence({ phrase, t }, state, row) {
@@ -168,7 +168,7 @@ export function bestAligner({ phrase, store, t }, page) {
  * Notes: what is not drawn, whether training supervised the head, and what alignment does not
  * prove.
  * @param {Pick<Context, "t">} context
- * @param {Shown} state
+ * @param {AlignmentData} state
  * @param {number} least
  * @param {number} faint
  */

@@ -194,7 +194,7 @@ function names(model, trace, block) {
 }
 
 /**
- * @typedef {object} Shown
+ * @typedef {object} FlowData
  * @property {Graph} graph
  * @property {Stream | null} stream
  * @property {ReturnType<typeof names>} names
@@ -208,7 +208,7 @@ const KEPT = 4;
 /**
  * @param {import("../../core/figure/types.js").Context["t"]} t
  * @param {import("../../core/store/store.js").Page} page
- * @returns {Shown | null}  null until everything is loaded
+ * @returns {FlowData | null}  null until everything is loaded
  */
 export function content(t, page) {
   const { trace, model, link } = page;
@@ -236,9 +236,9 @@ function labelled(t, { nodes, leaves }, labelNames) {
 
 /**
  * The rollout of every token of the layer, and the flow of the chosen one, which takes longer.
- * @param {Shown} shown
+ * @param {FlowData} shown
  * @param {number} top
- * @returns {import("../../core/compute/computed-tensors.js").Shown}
+ * @returns {import("../../core/compute/computed-tensors.js").ComputedTensors}
  */
 export function numbersOf({ graph, stream, names, network, flows }, top) {
   const { nodes, tops, leaves } = graph;

@@ -22,7 +22,7 @@ import { caution, finding, remarks, scales, series } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Graph } from "./flow.js" */
-/** @import { Shown } from "./flow-data.js" */
+/** @import { FlowData } from "./flow-data.js" */
 /** @import { Store } from "../../core/store/store.js" */
 
 // How to read a figure: one sentence below it, and the rest on request.
@@ -143,7 +143,7 @@ function createMaxFlows(ready) {
 
   return {
     /**
-     * @param {Shown} shown
+     * @param {FlowData} shown
      * @param {number} top  the chosen token, whose flows are computed from now on
      * @returns {(number | undefined)[]}  of each input; undefined: not computed yet
      */
@@ -196,7 +196,7 @@ function mount(context, root) {
   const { store } = context;
   const options = hasEdges(context);
   const places = createPlaces(context);
-  /** @type {Shown | null} */
+  /** @type {FlowData | null} */
   let state = null;
   /** @type {Drawn | null} */
   let drawn = null;
@@ -282,7 +282,7 @@ function createPlaces(context) {
  * @param {Context} context
  * @param {ReturnType<typeof createPlaces>} places
  * @param {ReturnType<typeof createLateStrip>} strip
- * @param {Shown} shown
+ * @param {FlowData} shown
  */
 function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream }) {
   const { store, t } = context;

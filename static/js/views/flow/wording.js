@@ -18,7 +18,7 @@ import { FAINT, STRONG } from "./layer-diagram.js";
 
 /**
  * @param {Context} context
- * @param {import("./flow-data.js").Shown} shown
+ * @param {import("./flow-data.js").FlowData} shown
  * @param {import("./flow-data.js").Shares} shares
  */
 export function finding({ store, phrase, t }, { graph, names }, { top, named, rollout, flow }) {

@@ -67,7 +67,7 @@ export function table(page) {
   return { variant: "learned", length, d_model, positions, similarity, waves: false };
 }
 
-/** @param {Page} page @param {Positions} found @returns {import("../../core/compute/computed-tensors.js").Shown} */
+/** @param {Page} page @param {Positions} found @returns {import("../../core/compute/computed-tensors.js").ComputedTensors} */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const alike = { rows: length, cols: length, values: similarity };
   const dot = dotProducts({ rows: length, cols: d_model, values: positions }, alike);

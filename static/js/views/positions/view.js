@@ -29,7 +29,7 @@ import { createTurn } from "./rotation.js";
  * @property {() => import("../../core/figure/types.js").Picture | null} picture
  * @property {() => import("../../lib/render.js").Child[]} [finding]  the summary sentence; absent
  *   or empty: where the positions act
- * @property {() => import("../../core/compute/computed-tensors.js").Shown | null} [numbers]  absent: those
+ * @property {() => import("../../core/compute/computed-tensors.js").ComputedTensors | null} [numbers]  absent: those
  *   of the table
  */
 

@@ -45,7 +45,7 @@ export function createSolid({ plotter, store, theme, t }) {
     /**
      * @param {import("./qk-plane.js").Space["solid"]} solid
      * @param {import("./scatter.js").Layout} layout
-     * @param {import("./scatter.js").Lit} lit
+     * @param {import("./scatter.js").PointHighlight} lit
      */
     show({ queries, keys, origin }, { labels, width, height }, lit) {
       const isSolid = chart !== null && store.get().link.options.axes === "3d";

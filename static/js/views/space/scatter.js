@@ -20,7 +20,7 @@ import { drawing, fine, s } from "../../core/draw/svg.js";
  * @property {number} queries  number of queries among the points
  * @property {number} unit  scale relative to the font size of 13 px
  */
-/** @typedef {{query: number, key: number | null, best: RankedKey[]}} Lit */
+/** @typedef {{query: number, key: number | null, best: RankedKey[]}} PointHighlight */
 
 /** Half the size of a mark, and the distance from its middle to its label, for labels of 13 px. */
 const [MARK, GAP] = [5, 9];
@@ -33,7 +33,7 @@ export function layoutOf(content) {
   return { ...content, boxes: boxes.slice(0, -1) };
 }
 
-/** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
+/** @param {Layout} layout @param {PointHighlight} lit @param {Theme} theme */
 export function picture(layout, lit, theme) {
   const { width, height, points, queries } = layout;
   const strong = new Set([lit.query, ...lit.best.map(({ key }) => queries + key), ...(lit.key === null ? [] : [queries + lit.key])]);
@@ -83,7 +83,7 @@ function zero({ origin: { x, y } }, theme) {
  * A line from the origin in the direction of the highlighted query: keys far out in that direction
  * have a large q · k.
  * @param {Layout} layout
- * @param {Lit} lit
+ * @param {PointHighlight} lit
  * @param {Theme} theme
  */
 function arrow({ directions, origin, width, height }, { query }, theme) {
@@ -101,7 +101,7 @@ function arrow({ directions, origin, width, height }, { query }, theme) {
  */
 const border = (position, step, room) => (step > 0 ? (room - position) / step : step < 0 ? -position / step : Infinity);
 
-/** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
+/** @param {Layout} layout @param {PointHighlight} lit @param {Theme} theme */
 function lines({ points, queries }, { query, best }, theme) {
   const from = points[query];
   return best.map(({ key, weight }) => {

@@ -280,7 +280,7 @@ function cell(row, n) {
   return el("td", { className: `number ${n ? tone(value) : ""}` }, text);
 }
 
-/** @param {Kept[]} runs @returns {import("../../core/compute/computed-tensors.js").Shown | null} */
+/** @param {Kept[]} runs @returns {import("../../core/compute/computed-tensors.js").ComputedTensors | null} */
 function numbers(runs) {
   const rows = runs.length ? tokenRows(runs) : null;
   if (!rows) return null;

@@ -90,7 +90,7 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
   ];
 }
 
-/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../core/compute/computed-tensors.js").Shown} */
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../core/compute/computed-tensors.js").ComputedTensors} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
   /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */

@@ -31,7 +31,7 @@ import { effect, inNats, likelier, needsMask } from "./wording.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../core/figure/types.js").Picture | null} picture
- * @property {() => import("../../core/compute/computed-tensors.js").Shown | null} numbers
+ * @property {() => import("../../core/compute/computed-tensors.js").ComputedTensors | null} numbers
  * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows for a model
  *   without changes
  */
