@@ -107,7 +107,16 @@ def test_links_are_not_broken(path: Path) -> None:
 
 
 FILE = re.compile(r"`((?:\w[\w-]*/)+[\w.-]+\.(?:py|js|css|toml|html|json))`")
+NAME_ALONE = re.compile(r"`([\w-]+\.(?:py|js))`")
 BESIDE = ("", "static", "static/js", "model")  # folders that a page may leave out of a path
+FROM_PACKAGES = {"swagger-ui-bundle.js"}
+
+
+def test_files_that_are_named_without_a_folder_are_there() -> None:
+    present = {Path(file).name for file in tracked()}
+    named = {(name(path), file) for path in PAGES for file in NAME_ALONE.findall(path.read_text())}
+    assert len(named) > 50
+    assert {pair for pair in named if pair[1] not in present | FROM_PACKAGES} == set()
 
 
 def test_files_that_are_named_are_there() -> None:
