@@ -50,7 +50,7 @@ def main() -> None:
         began = time.perf_counter()
         in_page = PageModel(page.evaluate, "en-zh/")
         print(f"The model is open after {time.perf_counter() - began:.1f} s.\n")
-        names = json.loads((options.site / "en-zh/model.json").read_text())["attentions"]
+        names = json.loads((options.site / "models.json").read_text())[0]["attentions"]
         weights = [f"{attention['place']}.weights" for attention in names]
         pairs = [
             (_in_page(in_page, round_, sentence, weights), _by_server(url, round_, sentence))

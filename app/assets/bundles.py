@@ -303,6 +303,21 @@ def script(page: str, folder: Path = STATIC / "js") -> str:
     return "".join(map(linker.linked, linker.needed(f"pages/{entry.module or page}.js")))
 
 
+def scripts_with_shared(pages: Sequence[str]) -> tuple[str, list[str]]:
+    """Return what all of some pages need, and the rest of each: classic scripts, in this order.
+
+    A classic script sees the constants of those before it, which a module does not. The pages have
+    to have the same modules in the place of others.
+    """
+    linker = Linker((STATIC / "js").resolve(), PAGES[pages[0]].instead)
+    needed = [linker.needed(f"pages/{page}.js") for page in pages]
+    shared = [path for path in needed[0] if all(path in others for others in needed)]
+    rest = [[path for path in paths if path not in shared] for paths in needed]
+    texts = ["".join(map(linker.linked, paths)) for paths in (shared, *rest)]
+    first, *others = (f'"use strict";\n{text}' for text in texts)
+    return first, others
+
+
 def stripped(code: str) -> str:
     """Return a module's code without what nothing needs that runs it."""
     return LEFT_OUT.sub("", code)

@@ -32,7 +32,8 @@ Object.assign(globalThis, { ort, tokenizers });
 """
 EXPORTS = re.compile(r"export\{([^{}]*)\};?\s*(?:/[/*][^\n]*\s*)*\Z")  # the last statement
 # What a page can do by itself; it offers nothing else.
-CAPABILITIES = {"decode", "score", "candidates", "sweep", "alignment", "mean"}
+# "worksheet" is of the hidden units; worksheets need parameters, so that view is left out.
+CAPABILITIES = {"decode", "score", "candidates", "sweep", "alignment", "mean", "worksheet"}
 
 
 def missing_file() -> Path | None:

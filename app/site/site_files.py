@@ -1,13 +1,15 @@
 """Writes the site: pages in both languages, their script and styles, the model, what runs it.
 
 index.html, …         the pages (`app.site.site_pages`)
-site.js, learn.js, …  linked from the files in `static/`, as the server does
+shared.js, site.js, … linked from the files in `static/`, as the server does; what both kinds of
+                      pages need is in the first
 model-worker.js       the worker that runs the model, and the libraries that it imports
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
 opening-en.share, …   the run on which the page opens
 lab-answers.json      attention by hand in lessons, computed beforehand
-en-zh/                the exported model, and `model.json`, its description
+models.json           descriptions of the models, the one that translates first
+en-zh/, zoo-…/        each exported model
 """
 
 import gzip
@@ -30,11 +32,11 @@ from app.local_models.page_files import (
 )
 from app.site.frozen_opening import frozen_opening
 from app.site.lab_answers import lab_answers
+from app.site.site_models import SiteModel, site_models
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
-from model import load
-from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 
+PAGES = {"site": "site", "learn": "site-learn"}  # scripts and styles by their file
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 
 
@@ -48,41 +50,35 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
 
     if file := missing_file():
         raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
-    adapter = load(model)
-    files = [*_texts(adapter), *_copied()]
-    folder = into / adapter.info.id
-    folder.mkdir(parents=True, exist_ok=True)
-    exported = export_for_web(_bundle(model), folder)
+    models = site_models(model)
+    files = [*_texts(models), *_copied()]
     written = [_write(into / name, content) for name, content in files]
     yield from written
-    for file in exported:
-        written.append(file)
-        yield file
+    for part in models:
+        id_ = part.adapter.info.id
+        for file in export_for_web(part.bundle, into / id_, id_):
+            written.append(file)
+            yield file
     yield _write(into / "offline.js", _offline(into, written, [name for name, _ in files]))
 
 
-def _bundle(model: str) -> Path:
-    from model.bundle.weights import CHECKPOINTS
-
-    shipped = CHECKPOINTS / model
-    return shipped if shipped.is_dir() else Path(model)
-
-
-def _texts(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
+def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
-    info = adapter.info
-    description = described(info)
-    for name, page in site_pages(info):
+    adapter = models[0].adapter
+    descriptions = [described(model.adapter.info) for model in models]
+    for name, page in site_pages(adapter.info, {model["id"] for model in descriptions}):
         yield name, page.encode()
     for lang in languages():
-        yield f"opening-{lang}.share", frozen_opening(adapter, description, lang)
+        yield f"opening-{lang}.share", frozen_opening(adapter, descriptions[0], lang)
         if lang != SOURCE_LANGUAGE:
             yield f"messages-{lang}.json", _json(messages(lang))
-    for name, bundle in (("site", "site"), ("learn", "site-learn")):
-        yield f"{name}.css", bundles.stylesheet(bundle).encode()
-        yield f"{name}.js", bundles.script(bundle).encode()
+    shared, scripts = bundles.scripts_with_shared([*PAGES.values()])
+    yield "shared.js", shared.encode()
+    for (name, page), script in zip(PAGES.items(), scripts, strict=True):
+        yield f"{name}.css", bundles.stylesheet(page).encode()
+        yield f"{name}.js", script.encode()
     yield "model-worker.js", worker_script().encode()
-    yield f"{info.id}/model.json", _json(description)
+    yield "models.json", _json(descriptions)
     yield "lab-answers.json", _json(lab_answers())
 
 

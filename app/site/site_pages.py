@@ -6,7 +6,7 @@ lesson-masks.html, …                 a lesson
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ POLICY = "; ".join(
 VIEWS = re.findall(r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-site.js").read_text())
 LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]++))?+[^"]*+"')  # in the text of a lesson
 WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
-REFUSED = {"pad_to"}  # parameters of a link that the page's own model does not have
 
 
 def page_name(page: str, lang: str) -> str:
@@ -51,8 +50,11 @@ def lesson_page(lesson: Lesson, lang: str) -> str:
     return page_name(f"lesson-{lesson.slug}", lang)
 
 
-def site_pages(info: Any) -> Iterator[tuple[str, str]]:
-    """Yield each page of a site with its file; `info` describes the model that runs in them."""
+def site_pages(info: Any, models: Set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each page of a site with its file.
+
+    `models` are the ids of those that run in the pages; `info` describes the first.
+    """
     for lang in languages():
         yield page_name(HOME, lang), _page("site.html", info, lang, HOME, {})
         contents = {**contents_variables(lang), "lesson_url": partial(lesson_page, lang=lang)}
@@ -61,7 +63,7 @@ def site_pages(info: Any) -> Iterator[tuple[str, str]]:
             variables = {
                 **lesson_variables(lesson, lang),
                 "lesson_url": partial(lesson_page, lang=lang),
-                "lacks": partial(lacks, info.id),
+                "lacks": partial(lacks, models),
                 "open_url": lambda link, lang=lang: _open_url(link, lang),
                 "is_fixed": is_fixed,
                 "room": None,
@@ -73,14 +75,14 @@ def site_pages(info: Any) -> Iterator[tuple[str, str]]:
             yield page_name(name, lang), LESSON_LINK.sub(partial(_relinked, lang), page)
 
 
-def lacks(model: str, block: Block, link: Link) -> bool:
-    """Return whether a figure or an answer needs more than a page with this model computes."""
+def lacks(models: Set[str], block: Block, link: Link) -> bool:
+    """Return whether a figure or an answer needs more than a page with these models computes."""
     if "value" in block.fields:  # of the answer, which the question states
         return False
     if link.page == "lab":  # what is no formula was computed beforehand
         return link.state.get(FORMULA) in WITH_SERVER
-    of_model = link.page == "workspace" and link.state.get("model", model) == model
-    if not of_model or REFUSED & link.state.keys():
+    has_model = "model" not in link.state or link.state["model"] in models
+    if link.page != "workspace" or not has_model:
         return True
     return isinstance(block, FigureBlock) and link.state.get("view") not in VIEWS
 

@@ -46,8 +46,10 @@ LONG_ESCAPE = re.compile(r"\\U0*([0-9a-f]+)")  # of Python; JavaScript has brace
 FORMAT = 1  # of graphs.json
 
 
-def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
+def export_for_web(bundle_folder: Path, into: Path, id_: str | None = None) -> Iterator[Path]:
     """Write the folder of a bundle; yield each file that was written.
+
+    `id_` is the model's id in replies; if absent, the folder's name.
 
     Raises `FileError` for a bundle that cannot be read, or whose weights are too large for a page.
     """
@@ -73,7 +75,7 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
     yield from pattern_files
     described = {
         "format": FORMAT,
-        "id": bundle_folder.name,
+        "id": id_ or bundle_folder.name,
         "digest": bundle.digest,
         **_sizes(bundle.model.config),
         "means": {
@@ -84,7 +86,9 @@ def export_for_web(bundle_folder: Path, into: Path) -> Iterator[Path]:
         "graphs": {graph.name: _described(graph) for graph in graphs},
         "patterns": patterns,
     }
-    (into / GRAPHS).write_text(json.dumps(described, separators=(",", ":")) + "\n")
+    (into / GRAPHS).write_text(
+        json.dumps(described, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
     yield into / GRAPHS
 
 

@@ -30,6 +30,7 @@ SENTENCES = [
 ]
 NAMES = ("encoder.0.self.weights", "encoder.2.self.weights", "decoder.1.self.weights")
 SELECT = [*NAMES, *(f"decoder.{layer}.cross.weights" for layer in range(3)), "decoder.2.ffn.norm"]
+PADDED = [*SELECT, "encoder.0.self.mask", "decoder.1.cross.mask"]
 SELECT += ["encoder.1.self.q", "decoder.1.self.mask", "decoder.candidates", "decoder.probabilities"]
 
 
@@ -172,9 +173,11 @@ def test_targets_directions_and_thumbnails(served: EncoderDecoder, exported: Pat
         {"source": "I see.", "select": ["encoder.0.self.weights:uint8"]},
         {"source": "I see a cat.", "decode": {"max_tokens": 3}, "select": []},
         {"source": "I see.", "decode": {"prefix": [514]}, "select": SELECT},
+        {"source": "He sleeps.", "pad_to": 10, "select": PADDED},
     ]
-    scored, other, coarse, short, begun = answers(exported, requests)
+    scored, other, coarse, short, begun, padded = answers(exported, requests)
     assert_same(scored, served, Request("I see.", target="我明白。", select=tuple(SELECT)))
+    assert_same(padded, served, Request("He sleeps.", pad_to=10, select=tuple(PADDED)))
     assert_same(other, served, Request("Hola", direction="zh-en", select=tuple(SELECT)))
     full = served.trace("I see.")["encoder.0.self.weights"]
     bytes_ = np.array(coarse["tensors"]["encoder.0.self.weights:uint8"]["data"])
@@ -196,6 +199,7 @@ def test_what_cannot_be_run_says_why(served: EncoderDecoder, exported: Path) -> 
         ({"source": " "}, kind(served, source=" ")),
         ({"source": long}, kind(served, source=long)),
         ({"source": "a", "direction": "en-fr"}, kind(served, source="a", direction="en-fr")),
+        ({"source": "a", "pad_to": 2}, kind(served, source="a", pad_to=2)),
         ({"source": "a", "select": ["no.such"]}, kind(served, source="a", select=("no.such",))),
         (
             {"source": "a", "interventions": [{"at": "target.position", "do": {"shuffle": 1}}]},

@@ -9,7 +9,7 @@ import argparse
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +60,8 @@ class Differences:
         outputs = mine["output"], document["output"]
         texts = [(mine["tokens"][text], tokens) for text, tokens in document["tokens"].items()]
         texts.append((outputs[0]["tokens"], outputs[1]["tokens"]))
-        if any(_ids(one) != _ids(other) for one, other in texts):
-            self.other.append(f"{what}: other ids, {outputs[0]['text']} / {outputs[1]['text']}")
+        if any(_placed(one) != _placed(other) for one, other in texts):
+            self.other.append(f"{what}: other tokens, {outputs[0]['text']} / {outputs[1]['text']}")
             return
         here, there = ([*output["logprobs"], output["score"]] for output in outputs)
         self.logprobs = max(self.logprobs, float(np.abs(np.subtract(here, there)).max()))
@@ -82,7 +82,7 @@ class Differences:
     def __str__(self) -> str:
         return (
             f"{self.asked} requests, {self.tokens:,} tokens written, {self.cells:,} weights: "
-            f"{len(self.other)} differ in ids; weights differ by at most {self.weights:.1e}, "
+            f"{len(self.other)} differ in tokens; weights differ by at most {self.weights:.1e}, "
             f"log-probabilities by {self.logprobs:.1e}"
         )
 
@@ -98,11 +98,13 @@ def sentences(number: int) -> list[str]:
     return [line[index % 2] for index, line in enumerate(lines[:number])]
 
 
-def compare_with_server(page: PageModel, served: EncoderDecoder, number: int) -> Differences:
+def compare_with_server(
+    page: PageModel, served: EncoderDecoder, texts: Sequence[str]
+) -> Differences:
     """Ask the page and the server's model for the traces of sentences."""
     found = Differences()
     places = [f"{attention.place}.weights" for attention in served.info.attentions]
-    for index, sentence in enumerate(sentences(number)):
+    for index, sentence in enumerate(texts):
         body: Json = {"source": sentence, "select": places}
         if decode := DECODES.get(index % 10):
             body["decode"] = decode
@@ -158,15 +160,15 @@ def main() -> None:
                 page = PageModel(evaluate, "en-zh/")
                 for what, found in (
                     ("golden traces", compare_with_golden(page)),
-                    ("sentences", compare_with_server(page, served, options.sentences)),
+                    ("sentences", compare_with_server(page, served, sentences(options.sentences))),
                 ):
                     print(f"{browser}, {what}: {found}.", *found.other, sep="\n  ", flush=True)
                     small &= found.small
     sys.exit(not small)
 
 
-def _ids(tokens: Any) -> list[int]:
-    return [token["id"] for token in tokens]
+def _placed(tokens: Any) -> list[tuple[int, int, int]]:
+    return [(token["id"], token["start"], token["end"]) for token in tokens]
 
 
 def _weights(reply: Reply) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Lessons of a site in Chromium: their figures and answers are the page's own model's."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from playwright.sync_api import Locator, expect
 from app.lessons.markdown import Text
 from app.lessons.quoted_numbers import lessons, short_lesson
 from app.site.site_pages import lacks
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.opened_site import LOADED, Opened
 
 SENTENCE = "She bought a blue book yesterday."
@@ -96,15 +97,30 @@ def test_a_figure_s_state_is_a_link_in_the_fragment(opened: Opened, served: Enco
     again.assert_quiet()
 
 
+def test_a_figure_of_the_zoo_has_its_model_loaded(opened: Opened) -> None:
+    page = opened.page
+    page.goto(f"{opened.address}lesson-order.html")
+    figure = page.locator("figure[data-link*='model=zoo-reverse']")
+    if figure.locator(".veil").is_visible():
+        figure.locator(".veil button").click()
+    figure.scroll_into_view_if_needed()
+    weights = load("zoo/reverse", "cpu").trace("m a p s e t")["decoder.0.cross.weights"]
+    np.testing.assert_allclose(shown(figure), np.asarray(weights)[3], atol=1e-4)
+    loaded = {url.split("/")[-2] for url in opened.requested if url.endswith("weights.safetensors")}
+    assert loaded == {"en-zh", "zoo-reverse"}
+    opened.assert_quiet()
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_lesson_has_a_page_whose_links_lead_somewhere(site: Path, lang: str) -> None:
     folder = site / "headlight"
     names = {path.name for path in folder.iterdir()}
+    models = {model["id"] for model in json.loads((folder / "models.json").read_text())}
     ending = "" if lang == "en" else f"-{lang}"
     for lesson in (*lessons(), short_lesson()):
         page = (folder / f"lesson-{lesson.slug}{ending}.html").read_text()
         addresses = re.findall(r'(?:href|src)="([^"#?]+)', page)
         assert not {*addresses} - names
         parts = (part for part in lesson.document(lang).parts if not isinstance(part, Text))
-        lacking = [part for part in parts if lacks("en-zh", part.block, part.block.link)]
+        lacking = [part for part in parts if lacks(models, part.block, part.block.link)]
         assert page.count('class="not-served"') == len(lacking)

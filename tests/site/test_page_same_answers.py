@@ -1,16 +1,28 @@
-"""The model of a site has the server's answers, in Chromium and in Firefox."""
+"""The models of a site have the server's answers, in Chromium and in Firefox."""
 
 from pathlib import Path
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.firefox import is_installed
 from tests.site.page_model import PageModel
-from tests.site.same_answers import BROWSERS, compare_with_golden, compare_with_server
+from tests.site.same_answers import (
+    BROWSERS,
+    compare_with_golden,
+    compare_with_server,
+    sentences,
+)
 from tests.site.static_host import static_host
 
 SENTENCES = 20  # `make same` compares 500
+ZOO = {
+    "who-3-layers": [
+        "The animal didn't cross the street because it was too tired.",
+        "They forgot the lamb and the bag because it was too full.",
+    ],
+    "sort-smoothed": ["d a c b", "z", "q w e r t y", "unknown words ✓", "d ab c"],
+}
 
 
 @pytest.mark.parametrize("name", BROWSERS)
@@ -21,7 +33,12 @@ def test_a_browser_has_the_server_s_answers(name: str, site: Path, served: Encod
         page = PageModel(evaluate, "en-zh/")
         for found in (
             compare_with_golden(page),
-            compare_with_server(page, served, SENTENCES),
+            compare_with_server(page, served, sentences(SENTENCES)),
         ):
             assert found.small, (str(found), found.other)
-            assert found.cells > 10_000
+            assert found.cells > 5_000
+        for folder, texts in ZOO.items():
+            of_zoo = load(f"zoo/{folder}", "cpu")
+            found = compare_with_server(PageModel(evaluate, f"zoo-{folder}/"), of_zoo, texts)
+            assert found.small, (str(found), found.other)
+            assert found.asked == len(texts)

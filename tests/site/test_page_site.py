@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, expect
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.trace.interventions import Intervention
 from tests.site.opened_site import LOADED, Opened
 from tests.site.static_host import static_host
@@ -149,6 +149,22 @@ def test_a_link_opens_on_the_same_figure_and_is_not_sent(opened: Opened) -> None
     opened.ready()
     assert opened.page.url == link
     again.assert_quiet()
+
+
+def test_a_model_of_the_zoo_is_loaded_when_it_is_chosen(opened: Opened) -> None:
+    opened.open(source=SENTENCE, view="attention", block="cross", layer=0, head=3)
+    assert not [url for url in opened.requested if "zoo-" in url]
+    opened.page.select_option("#model", "zoo-reverse")
+    opened.page.fill("#source", "m a p s e t")
+    opened.page.press("#source", "Enter")
+    expect(opened.page.locator("#output")).to_have_text("t e s p a m", timeout=LOADED)
+    opened.ready()
+    assert "model=zoo-reverse" in opened.page.url
+    weights = load("zoo/reverse", "cpu").trace("m a p s e t")["decoder.0.cross.weights"]
+    shown = dict(part.split("=") for part in opened.page.url.partition("#")[2].split("&"))
+    expected = np.asarray(weights)[int(shown.get("head", 0))]
+    np.testing.assert_allclose(opened.weights(), expected, atol=1e-4)
+    opened.assert_quiet()
 
 
 def test_in_chinese(opened: Opened) -> None:

@@ -23,8 +23,9 @@ import { changeInputs, changedTensor, hiddenTokens, neutralInputs } from "./grap
 /**
  * @param {Ort} ort
  * @param {OpenModel} model
+ * @param {number} pad  the id of padding, which nothing attends to
  */
-export function createPasses(ort, { reader, writer, means }) {
+export function createPasses(ort, { reader, writer, means }, pad) {
   const tensor = (/** @type {GraphTensor} */ { dtype, data, shape }) => new ort.Tensor(dtype, data, shape);
   const neutral = new Map([reader, writer].map((graph) => [graph, tensorsOf(neutralInputs(graph.description))]));
   const caches = writer.description.texts.filter(({ name }) => name.startsWith("past."));
@@ -42,6 +43,7 @@ export function createPasses(ort, { reader, writer, means }) {
 
   const ids = (/** @type {number[][]} */ rows) => new ort.Tensor("int64", BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0].length]);
   const flags = (/** @type {Uint8Array} */ list, count = 1) => new ort.Tensor("bool", repeated(list, count), [count, list.length]);
+  const isReal = (/** @type {number[]} */ row) => Uint8Array.from(row, (id) => Number(id !== pad));
   /** One pass after another: of two at once, each would take twice as long. @type {Promise<unknown>} */
   let last = Promise.resolve();
 
@@ -76,7 +78,7 @@ export function createPasses(ort, { reader, writer, means }) {
     async read(source, changes, fetched) {
       const length = source.length;
       const visible = visibleTokens(length, hiddenTokens(changes, "source"));
-      const feeds = { source: ids([source]), "source.real": flags(new Uint8Array(length).fill(1)), "source.visible": flags(visible) };
+      const feeds = { source: ids([source]), "source.real": flags(isReal(source)), "source.visible": flags(visible) };
       const tensors = await run(reader, feeds, changes, { source: { start: 0, rows: length, keys: length } }, ["memory", ...fetched]);
       return { ids: source, memory: tensors.memory, visible, tensors };
     },
@@ -97,10 +99,10 @@ export function createPasses(ort, { reader, writer, means }) {
       const { data, dims } = read.memory;
       const feeds = {
         target: ids(targets),
-        "target.real": flags(new Uint8Array(length).fill(1), count),
+        "target.real": flags(Uint8Array.from([...Array(start).fill(1), ...isReal(targets[0])]), count),
         "target.visible": flags(visibleTokens(length, hiddenTokens(changes, "target")), count),
         memory: count === 1 ? read.memory : new ort.Tensor("float32", repeated(data, count), [count, ...dims.slice(1)]),
-        "source.real": flags(new Uint8Array(read.ids.length).fill(1), count),
+        "source.real": flags(isReal(read.ids), count),
         "source.visible": flags(read.visible, count),
         ...Object.fromEntries(caches.map(({ name, axes }) => [name, past?.[name.replace("past", "cache")] ?? new ort.Tensor("float32", new Float32Array(0), [count, Number(axes[1]), 0, Number(axes[3])])])),
       };

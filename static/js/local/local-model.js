@@ -30,8 +30,8 @@ export async function openLocalModel(folder, read, onLoading, { ort, tokenizers 
   });
   const [reader, writer] = await Promise.all(opened);
   const numbers = Object.entries(/** @type {Record<string, number[]>} */ (means)).map(([name, values]) => [name, Float32Array.from(values)]);
-  const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) });
   const typed = createTokenizer(new tokenizers.Tokenizer(tokenizer, {}), tokenizer.model.vocab, text);
+  const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) }, typed.control("<pad>").id);
   const summarised = createSummaries(ort, description.patterns, async (name) => ort.InferenceSession.create(await files(`${name}.onnx`), { executionProviders: ["wasm"] }));
   return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes, summarised);
 }

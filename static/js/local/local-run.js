@@ -39,7 +39,7 @@ import { sweepLines } from "./sweep-lines.js";
  * @property {string[]} [select]
  * @property {string[]} [summarise]  attentions, such as "encoder.0.self"
  * @property {"float32" | "uint8"} [dtype]
- * @property {number} [pad_to]  refused: this page does not pad
+ * @property {number} [pad_to]  pads each text to this many tokens
  */
 /** @typedef {TraceRequest & {candidates?: number}} DecodeRequest */
 /**
@@ -73,13 +73,14 @@ export function createRun(model, tokenizer, passes, summarised) {
    * @param {string[]} names  of tensors
    */
   async function begun(request, names) {
-    const { interventions = [], pad_to: length } = request;
-    if (length !== undefined) throw new Problem("unsupported", { field: "pad_to", detail: "pad_to needs a server" });
+    const { interventions = [] } = request;
     const requested = Array.isArray(interventions) ? interventions : [interventions];
     checkChanges(requested, [...outputs.values()], ["source", "target"]);
     const direction = requests.direction(request);
-    const source = requests.source(request, direction);
-    const plan = requests.plan(request, source.length);
+    const typed = requests.source(request, direction);
+    requests.checkPadding(request, typed.length);
+    const plan = requests.plan(request, typed.length);
+    const source = requests.padded(typed, request);
     const changes = await withOtherRuns(requested, tensorOfSentence, (name) => (isOfReader(name) ? source.length : null));
     const read = await passes.read(source.map(({ id }) => id), changes, names.filter((name) => isOfReader(name)));
     return { changes, direction, source, plan, read };
@@ -99,12 +100,13 @@ export function createRun(model, tokenizer, passes, summarised) {
     const run = await begun(request, names);
     const { read, changes, plan } = run;
     const typed = request.target === undefined ? null : requests.target(request.target);
+    requests.checkPadding(request, typed?.length ?? 0);
     const key = runKey(request);
     const ids = typed?.map(({ id }) => id) ?? writtenIds.get(key) ?? (await lastOf(searched(run, signal))).written[0].ids;
     if (!typed) writtenIds.put(key, ids);
     signal?.throwIfAborted();
     const spelled = typed ? { text: request.target ?? "", tokens: typed } : tokenizer.written(ids);
-    const target = [bos, ...spelled.tokens.slice(0, -1)];
+    const target = requests.padded([bos, ...spelled.tokens.slice(0, -1)], request);
     const tensors = await passes.write(read, [target.map(({ id }) => id)], null, changes, ["logprobs", ...names.filter((name) => !isOfReader(name))]);
     const { logprobs, ranks } = likelihood(tensors.logprobs, ids);
     const score = scoreOf({ ids, logprob: logprobs.reduce((sum, logprob) => sum + logprob, 0) }, plan.length_penalty);
@@ -145,7 +147,8 @@ export function createRun(model, tokenizer, passes, summarised) {
    * @param {AbortSignal} [signal]
    */
   async function* decoded(request, signal) {
-    const run = await begun(request, []);
+    const { pad_to: _, ...unpadded } = request;
+    const run = await begun(unpadded, []);
     const { direction, source, plan } = run;
     yield { start: { model: model.id, direction, tokens: { source }, decode: plan, max_tokens: plan.max_tokens } };
     const words = stepWords(tokenizer, plan.length_penalty, request.candidates ?? CANDIDATES_TOLD);

@@ -19,7 +19,7 @@ const MAX_BEAMS = 16;
  * @param {Tokenizer} tokenizer
  */
 export function createRequestReader(model, tokenizer) {
-  const [bos, eos] = ["<bos>", "<eos>"].map((text) => tokenizer.control(text));
+  const [pad, bos, eos] = ["<pad>", "<bos>", "<eos>"].map((text) => tokenizer.control(text));
   /** Ids that are never written. */
   const never = new Set(tokenizer.controls.filter((id) => id !== eos.id));
 
@@ -53,6 +53,18 @@ export function createRequestReader(model, tokenizer) {
 
     /** @param {TraceRequest} request @param {string} direction */
     source: ({ source }, direction) => fitting("source", source, [tokenizer.control(`<2${direction.split("-")[1]}>`)]),
+
+    /**
+     * Tokens with padding behind them, up to the length that a request has asked for.
+     * @param {TokenReply[]} tokens
+     * @param {TraceRequest} request
+     */
+    padded: (tokens, { pad_to: length }) => [...tokens, ...Array.from({ length: Math.max(0, (length ?? 0) - tokens.length) }, () => pad)],
+
+    /** @param {TraceRequest} request @param {number} longest  of its texts, in tokens */
+    checkPadding({ pad_to: length }, longest) {
+      if (length !== undefined && (length < longest || length > model.maxTokens)) throw new Problem("out-of-range", { field: "pad_to", detail: `pad_to must be from ${longest} to ${model.maxTokens}` });
+    },
 
     /** @param {string} text */
     target: (text) => fitting("target", text, []),

@@ -7,12 +7,12 @@ import { aligningHead } from "../core/store/highlight.js";
 import { frozen, local } from "../core/store/data-sources.js";
 import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
 import { OPTIONS } from "../views/index.js";
-import { createWorkerModel } from "./worker-model.js";
+import { createWorkerModel, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Page } from "../core/store/store.js" */
-/** @import { Source } from "../core/store/data-sources.js" */
+/** @import { RunningModel, Source } from "../core/store/data-sources.js" */
 /** @import { State } from "../core/store/link.js" */
 /** @import { Loading } from "./local-model.js" */
 
@@ -31,6 +31,14 @@ export const hasSimd = () => typeof WebAssembly === "object" && WebAssembly.vali
  */
 export const fetchFromSite = (send, file) => (path, options) => send(path === `/api/shares/${OPENING}` ? file : path, options);
 
+export const startWorker = () => new Worker("model-worker.js", { type: "module" });
+
+/** The address of a model's files. @param {ModelInfo} description */
+export const folderOf = ({ id }) => `${id}/`;
+
+/** A small model, which is loaded when it is chosen. @param {ModelInfo} description */
+export const loadedWhenChosen = (description) => startedLater(description, () => createWorkerModel(startWorker(), folderOf(description), description, () => {}));
+
 /** A worker that starts later; until then, what is posted waits. @param {Promise<Worker>} started */
 const lateWorker = (started) => ({
   addEventListener: (/** @type {string} */ type, /** @type {(event: any) => void} */ listener) => void started.then((worker) => worker.addEventListener(type, listener)),
@@ -39,12 +47,12 @@ const lateWorker = (started) => ({
 
 /**
  * @param {Api} api  of `fetchFromSite`
- * @param {{folder: string, description: ModelInfo, initial: State, requested: Partial<State>, started: Promise<Worker>, onLoading: (loading: Loading | null) => void}} parts
+ * @param {{folder: string, description: ModelInfo, smallModels?: RunningModel[], initial: State, requested: Partial<State>, started: Promise<Worker>, onLoading: (loading: Loading | null) => void}} parts
  *   initial: the state of the opening; started: the worker, once it may start
  */
-export function createSiteModel(api, { folder, description, initial, requested, started, onLoading }) {
+export function createSiteModel(api, { folder, description, smallModels = [], initial, requested, started, onLoading }) {
   const model = createWorkerModel(lateWorker(started), folder, description, onLoading);
-  const running = local(model);
+  const running = local(model, ...smallModels);
   const isOpening = REQUEST_KEYS.every((key) => JSON.stringify(mergeStates(initial, requested)[key]) === JSON.stringify(initial[key]));
   const opening = frozen({ ...api, ...running, pace: api.pace }, { id: OPENING, initial, requested, options: OPTIONS });
   const without = frozen({ ...api, models: async () => [] }, { id: OPENING, initial, requested: { options: requested.options }, options: OPTIONS });
@@ -62,7 +70,7 @@ export function createSiteModel(api, { folder, description, initial, requested, 
     /** Fails if this browser cannot run the model, or it did not come. */
     opened: model.opened,
     /** @type {Source} */
-    source: isOpening ? { ...opening, open } : running,
+    source: isOpening ? { ...opening, open, models: running.models } : running,
     /** Without the model: only the opening's run. @type {Source} */
     without,
   };

@@ -13,6 +13,7 @@ import { foldedText } from "./text-folding.js";
 /** @typedef {ReturnType<typeof createTokenizer>} Tokenizer */
 
 const SPACE = "▁";
+const SPACE_BYTES = ["<0xE2>", "<0x96>", "<0x81>"];
 const CONTROL = /^<(?:pad|bos|eos|2[a-z]{2,3})>$/;
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 const MARK = /\p{M}/u;
@@ -126,13 +127,16 @@ function oneSpace(places) {
  */
 function placed(typed, places, ids, pieces) {
   let position = 0;
+  // The space before a word at the start, which was not typed, may be spelled in bytes as well.
+  const isSpelled = SPACE_BYTES.every((byte, index) => pieces[index] === byte);
   let bytesLeft = 0;
   const spans = pieces.map((piece, index) => {
     // A word at the start has a space that was not typed.
     let letters = index === 0 && piece.startsWith(SPACE) ? piece.slice(1) : piece;
     if (BYTE.test(piece)) {
       const place = places[position];
-      bytesLeft ||= new TextEncoder().encode(place.ch).length;
+      if (isSpelled && index < SPACE_BYTES.length) return [place.start, place.end];
+      bytesLeft ||= place.ch === " " ? SPACE_BYTES.length : new TextEncoder().encode(place.ch).length;
       if (!--bytesLeft) position++;
       return [place.start, place.end];
     }

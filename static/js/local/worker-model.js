@@ -9,6 +9,23 @@ import { Problem } from "../core/wire/problem.js";
 /** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void, hear?: (line: any) => void}} Waiting */
 
 /**
+ * A model whose worker starts at the first request to it.
+ * @param {ModelInfo} description
+ * @param {() => ReturnType<typeof createWorkerModel>} start
+ * @returns {import("../core/store/data-sources.js").RunningModel}
+ */
+export function startedLater(description, start) {
+  /** @type {ReturnType<typeof createWorkerModel> | null} */
+  let model = null;
+  const started = () => (model ??= start());
+  return {
+    description,
+    trace: (request, signal) => started().trace(request, signal),
+    lines: (path, body, signal) => started().lines(path, body, signal),
+  };
+}
+
+/**
  * @param {Pick<Worker, "addEventListener" | "postMessage">} worker
  * @param {string} folder  the address of the exported model
  * @param {ModelInfo} description

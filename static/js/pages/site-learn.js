@@ -14,12 +14,12 @@ import { bindVeils } from "../learn/veils.js";
 import { find } from "../lib/dom.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { hasSimd } from "../local/site-model.js";
+import { folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
 import { createWorkerModel } from "../local/worker-model.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
 
-const { lang = "en", catalog = "", glossary = "", lesson = "", model: folder = "" } = find("#learn").dataset;
+const { lang = "en", catalog = "", glossary = "", lesson = "" } = find("#learn").dataset;
 
 async function start() {
   const veils = lesson ? bindVeils(find("#lesson"), { answered: answeredEarlier(lesson), linked: linkedFigure(window) }) : null; // before anything is awaited
@@ -36,17 +36,17 @@ async function start() {
   bindSymbols(find("#lesson"));
 }
 
-/** The model of the page, which says how much of it has come. @param {PageContext} page */
+/** The models of the page; the first says how much of it has come. @param {PageContext} page */
 async function openSource({ t }) {
-  const description = completed(await fetch(`${folder}model.json`).then((response) => response.json()));
+  const [description, ...zooModels] = await fetch("models.json").then((response) => response.json()).then((models) => models.map(completed));
   const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("Figures and answers of this lesson need the model."));
   if (!hasSimd()) {
     loading.fail(new Problem("no-simd"));
-    return local({ description, trace: withoutModel, async *lines() { await withoutModel(); } });
+    return local(...[description, ...zooModels].map((lacking) => ({ description: lacking, trace: withoutModel, async *lines() { await withoutModel(); } })));
   }
-  const model = createWorkerModel(new Worker("model-worker.js", { type: "module" }), folder, description, loading.show);
+  const model = createWorkerModel(startWorker(), folderOf(description), description, loading.show);
   model.opened.then(loading.done, loading.fail);
-  return local(model);
+  return local(model, ...zooModels.map(loadedWhenChosen));
 }
 
 /** @returns {Promise<never>} */

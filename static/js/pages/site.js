@@ -15,7 +15,7 @@ import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";
 import { bindCertainty } from "../workspace/doubtful-words.js";
 import { bindChips } from "../workspace/token-chips.js";
-import { bindProblems, notices } from "../workspace/page-header.js";
+import { bindModelMenu, bindProblems, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindDisclosure } from "../core/page/disclosure.js";
 import { bindGlossary } from "../core/page/glossary.js";
@@ -33,18 +33,18 @@ import { openingNeeds } from "../opening/word-pairing.js";
 import { bindCopying } from "../local/copied-link.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { createSiteModel, fetchFromSite, hasSimd } from "../local/site-model.js";
+import { createSiteModel, fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, offered } from "../views/index.js";
 
 /** @import { Page } from "../core/store/store.js" */
 /** @import { PageServices } from "../workspace/main-figure.js" */
 
-const { lang = "en", catalog = "", model: folder = "", run = "" } = find("#workspace").dataset;
+const { lang = "en", catalog = "", run = "" } = find("#workspace").dataset;
 
 async function start() {
   const api = createApi(fetchFromSite((...request) => fetch(...request), run));
-  const [messages, description] = await Promise.all([api.catalog(catalog), fetch(`${folder}model.json`).then((response) => response.json())]);
+  const [messages, [description, ...zooModels]] = await Promise.all([api.catalog(catalog), fetch("models.json").then((response) => response.json()).then((models) => models.map(completed))]);
   const { t } = translator(messages);
   const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("You see a run that was computed beforehand; other sentences need the model."));
   const greeting = document.documentElement.dataset.opening === undefined ? {} : { opening: true };
@@ -54,7 +54,7 @@ async function start() {
   /** @type {(worker: Worker) => void} */
   let begin = () => {};
   const started = new Promise((/** @type {typeof begin} */ resolve) => (begin = resolve));
-  const model = createSiteModel(api, { folder, description: completed(description), initial, requested, started, onLoading: loading.show });
+  const model = createSiteModel(api, { folder: folderOf(description), description, smallModels: zooModels.map(loadedWhenChosen), initial, requested, started, onLoading: loading.show });
   const able = hasSimd();
   const source = able ? model.source : model.without;
   const store = storeOf(mergeStates(initial, able ? requested : { options: requested.options }, { lang }), offer);
@@ -65,6 +65,7 @@ async function start() {
   bind(window, store, initial, OPTIONS, IN_FRAGMENT);
   for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary, bindOpening, bindCopying]) part(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
+  if (able) bindModelMenu(services, model.source.models);
   bindLanguage(services);
   bindDisclosure(find("#examples-open"), find("#examples-panel"));
   write(window, store.get().link, OPTIONS, IN_FRAGMENT);
@@ -73,7 +74,7 @@ async function start() {
   model.opened.then(loading.done, withoutModel);
   if (model.isOpening) await first;  // drawn before the weights take the network
   await keptFiles();
-  begin(new Worker("model-worker.js", { type: "module" }));
+  begin(startWorker());
 
   /** What stays is the opening's run. @param {Problem} problem */
   async function withoutModel(problem) {

@@ -7,6 +7,7 @@ import { attention } from "./attention/view.js";
 import { compare } from "./compare/view.js";
 import { decoding } from "./decoding/view.js";
 import { heads } from "./heads/view.js";
+import { feedForward } from "./feed-forward/view.js";
 import { flow } from "./flow/view.js";
 import { lines } from "./lines/view.js";
 import { qkv } from "./qkv/view.js";
@@ -17,6 +18,6 @@ import { whatif } from "./whatif/view.js";
 export const GROUPS = [
   { id: "read", name: (t) => t("Read"), about: (t) => t("what each word looks at"), views: [decoding, alignment, lines, attention] },
   { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, flow] },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow] },
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
 ];

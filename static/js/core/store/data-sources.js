@@ -193,20 +193,32 @@ function elsewhere(requested) {
   return Object.fromEntries(Object.entries(requested).filter(([key]) => !request.includes(key)));
 }
 
+/** @typedef {{description: ModelInfo, trace: Source["trace"], lines: Source["lines"]}} RunningModel  in the page; the description has only the capabilities that it has there */
+
 /**
- * A model that runs in the page. Its description has only the capabilities that it has there.
- * @param {{description: ModelInfo, trace: Source["trace"], lines: Source["lines"]}} model
+ * Models that run in the page.
+ * @param {RunningModel[]} models  the first is the default
  * @returns {Source}
  */
-export function local({ description, trace, lines }) {
+export function local(...models) {
   const lacks = () => new Problem("unsupported", { detail: "this needs a server" });
+  /** @param {{model?: string}} request */
+  function modelOf({ model: id = models[0].description.id }) {
+    const model = models.find(({ description }) => description.id === id);
+    if (!model) throw lacks();
+    return model;
+  }
+  /** @type {Source["trace"]} */
+  const trace = async (request, signal) => modelOf(request).trace(request, signal);
   return {
-    models: async () => [description],
+    models: async () => models.map(({ description }) => description),
     trace,
     overview: async () => Promise.reject(lacks()),
     tile: async () => Promise.reject(lacks()),
     answer: async (question, signal) => ("trace" in question ? trace(question.trace, signal) : Promise.reject(lacks())),
-    lines,
+    async *lines(path, body, signal) {
+      yield* modelOf(body).lines(path, body, signal);
+    },
   };
 }
 
