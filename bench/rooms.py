@@ -151,14 +151,24 @@ async def explore_seen(
         for turn in itertools.count():
             began = time.perf_counter()
             sentences[n] = sentence()
-            body = {"source": sentences[n], "select": ["*.weights"]}
-            (await client.post("/api/trace", json=body, headers=headers)).raise_for_status()
+            await patient(client, {"source": sentences[n], "select": ["*.weights"]}, headers)
             if turn:
                 took.append(time.perf_counter() - began)
-            work = {"member": room.members[n].name, "link": f"/?source={quote(sentences[n])}"}
-            reply = await client.put(f"{room.path}/work", json=work)
-            assert reply.status_code in (200, 409), reply.text  # 409: the wall is closed
+            if room.members[n].state["wall"] != "closed":
+                work = {"member": room.members[n].name, "link": f"/?source={quote(sentences[n])}"}
+                reply = await client.put(f"{room.path}/work", json=work)
+                assert reply.status_code in (200, 409), reply.text  # 409: just closed
             await asyncio.sleep(max(0.0, began + EXPLORE_SECONDS - time.perf_counter()))
+
+
+async def patient(client: httpx.AsyncClient, body: Any, headers: dict[str, str]) -> None:
+    """Request a trace; while the model is busy, wait as long as it says, as a page does."""
+    while True:
+        reply = await client.post("/api/trace", json=body, headers=headers)
+        if reply.status_code != 503:
+            reply.raise_for_status()
+            return
+        await asyncio.sleep(float(reply.headers["Retry-After"]))
 
 
 async def watch(server: AppServer, room: Classroom, sentences: Sequence[str]) -> None:

@@ -108,6 +108,7 @@ SUBJECTS = (
     "traces",
     "local_models",
     "figures",
+    "challenges",
     "lab",
     "zoo",
     "runs",

@@ -13,6 +13,8 @@ from app.assignments.schemas import (
     AssignmentRecord,
     AssignmentReply,
     AssignmentRequest,
+    CheckReply,
+    CheckRequest,
     SubmissionRequest,
 )
 from app.http.csv_file import CSV, TABLE
@@ -97,6 +99,29 @@ async def submit_answers(
     """Store a student's answers, instead of those that the student sent before."""
     await assignments.submit(services, assignment_id, body)
     return Response(status_code=204)
+
+
+@router.post(
+    "/{id}/checks",
+    summary="Check a work",
+    responses=problems(
+        **{
+            **BODY,
+            **DATABASE,
+            "_404": "No such assignment.",
+            "_409": "The question has no goal.",
+            "_410": "The assignment is damaged.",
+            "_503": "The model is busy, or the database cannot be used; `Retry-After` says when to "
+            "retry.",
+        }
+    ),
+)
+async def check_work(
+    response: Response, services: Opened, assignment_id: AssignmentId, body: CheckRequest
+) -> CheckReply:
+    """Check on a run whether a work reaches the goal of a question. Nothing is stored."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.check_work(services, assignment_id, body)
 
 
 @router.get("/{id}/answers", summary="Sum up the answers", responses=problems(**OWNED, **DATABASE))

@@ -4,15 +4,25 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.challenges.checking import MAX_FITTED, WorkLink
+from app.figures.goals import Verdict
 from app.figures.links import Asked, Entry
-from app.http.field_errors import Strict, Text
-from app.rooms.schemas import Answer, Member, Nickname, Results, Truth
+from app.http.field_errors import Count, Strict, Text
+from app.rooms.schemas import Member, Nickname, Results, Truth
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 
 MAX_QUESTIONS = 50
 
 Title = Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)]
 Note = Annotated[Text, Field(max_length=MAX_NOTE, description="To the students.")]
+Answer = Annotated[
+    list[Annotated[Text, Field(max_length=MAX_FITTED)]],
+    Field(
+        max_length=512,
+        description="Ids of choices, or one text per field; for a goal the link and the seal of a "
+        "work, as the reply to its check has them.",
+    ),
+]
 
 
 class AssignedQuestion(Strict):
@@ -99,6 +109,25 @@ class SubmissionRequest(Strict):
     answers: list[Answer | None] = Field(
         max_length=MAX_QUESTIONS, description="One per question; null: not answered."
     )
+
+
+class CheckRequest(Strict):
+    """A work for the goal of a question."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": 0, "link": "/?source=The+cat+sleeps."}]}
+    )
+
+    question: Count = Field(description="Its number, from 0.")
+    link: WorkLink
+
+
+class CheckReply(BaseModel):
+    """A work as it can be sent, and whether it reaches the goal."""
+
+    link: str = Field(description="What was run: what may not be chosen is that of the question.")
+    verdict: Verdict
+    seal: str = Field(description="Proves the verdict where the work is sent as an answer.")
 
 
 class StudentAnswers(BaseModel):

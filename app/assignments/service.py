@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from hmac import compare_digest
 from typing import Any, NoReturn
 
 import orjson
@@ -15,10 +16,13 @@ from app.assignments.schemas import (
     AssignmentRecord,
     AssignmentReply,
     AssignmentRequest,
+    CheckReply,
+    CheckRequest,
     StudentAnswers,
     SubmissionRequest,
 )
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
+from app.challenges.checking import check_ask, checked, fitted, work_words
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.figures.links import Axes, check_stated
@@ -28,17 +32,18 @@ from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
-from app.rooms.answer_files import ORDERED
+from app.rooms.answer_files import ORDERED, RIGHT
 from app.rooms.asking import fits_options, stated
 from app.rooms.room import unanswered
-from app.rooms.schemas import Truth
-from app.rooms.tally import MAX_BYTES, check, is_right, tally
+from app.rooms.schemas import MAX_TEXT, Truth
+from app.rooms.tally import MAX_BYTES, check, is_right, tally, tally_works
 from app.settings import Settings
 from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged
 from model.errors import Excess, InputError
 
 SEND = 500.0  # what a submission costs, in the engine's units of work
+CHECKED = ("link", "seal")  # what an answer to a question with a goal has
 COLUMNS = ("question", "kind", "link", "member", "nickname", "sent", "answer")
 
 
@@ -47,11 +52,15 @@ async def create(
 ) -> AssignmentCreated:
     """Store an assignment. Raises ProblemError if too many are created, and StorageError.
 
-    Raises InputError for a question that states an answer that is none of its options.
+    Raises InputError for a question that states an answer that is none of its options, and for a
+    goal that no run could be checked for.
     """
     for n, question in enumerate(body.questions):
         with within(f"questions[{n}]"):
-            check_stated(question.entry, question.ask.model_dump(exclude_none=True))
+            about = question.ask.model_dump(exclude_none=True)
+            check_stated(question.entry, about)
+            if question.entry == "work":
+                check_ask(services, about)
     address = client_network(request)
     await services[CreationRate].count(address)
     document = body.model_dump(mode="json", exclude_none=True)
@@ -110,6 +119,12 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
     assignment = await find(services, assignment_id)
     _check(assignment, sent)
     document = sent.model_dump(include={"nickname", "answers"})
+    if verdicts := _verdicts(services, assignment, sent):
+        document["does"] = verdicts
+        document["answers"] = [
+            answer[:1] if answer and str(n) in verdicts else answer
+            for n, answer in enumerate(sent.answers)
+        ]
     if (size := len(orjson.dumps(document))) > MAX_BYTES:
         detail = f"answers take {size} bytes; at most {MAX_BYTES} are allowed"
         raise InputError("too-long", "answers", detail, Excess(MAX_BYTES, "bytes", size))
@@ -124,6 +139,56 @@ async def submit(services: Services, assignment_id: str, sent: SubmissionRequest
         raise ProblemError(409, "assignment-full", str(full), excess=beyond) from None
     if refused:
         _refuse(refused)
+
+
+async def check_work(services: Services, assignment_id: str, body: CheckRequest) -> CheckReply:
+    """Run a work for the goal of a question; nothing is stored.
+
+    Raises InputError for a link that cannot be run, a 404 ProblemError if there is no such
+    assignment, a 409 one if the question has no goal, and what a run raises.
+    """
+    assignment = await find(services, assignment_id)
+    questions = assignment.document["questions"]
+    if body.question >= len(questions) or questions[body.question]["entry"] != "work":
+        detail = "question is not answered with a work"
+        raise ProblemError(409, "not-asking", detail, field="question")
+    about = questions[body.question]["ask"]
+    link = fitted(about, body.link)
+    verdict = await checked(services, about, link)
+    seal = _work_seal(services, assignment, body.question, link, verdict.does)
+    return CheckReply(link=link, verdict=verdict, seal=seal)
+
+
+def _work_seal(
+    services: Services, assignment: Assignment, n: int, link: str, does: bool | None
+) -> str:
+    """Return what proves a verdict, so that a submission runs no work again."""
+    return services[Assignments].store.keyed(f"work {assignment.id} {n} {does} {link}").hex()
+
+
+def _verdicts(
+    services: Services, assignment: Assignment, sent: SubmissionRequest
+) -> dict[str, bool | None]:
+    """Return whether works reach their goals, by the number of the question from 0.
+
+    Raises InputError for a work that the server has not checked.
+    """
+    verdicts: dict[str, bool | None] = {}
+    for n, (question, answer) in enumerate(
+        zip(assignment.document["questions"], sent.answers, strict=True)
+    ):
+        if question["entry"] != "work" or answer is None:
+            continue
+        link, seal = answer
+        for does in (True, False, None):
+            if compare_digest(
+                _work_seal(services, assignment, n, link, does).encode(), seal.encode()
+            ):
+                verdicts[str(n)] = does
+        if str(n) not in verdicts:
+            detail = f"answers[{n}] must be the link and the seal of a work that was checked"
+            raise InputError("does-not-fit", f"answers[{n}]", detail)
+    return verdicts
 
 
 async def summary(services: Services, assignment_id: str, key: str) -> AnswersSummary:
@@ -166,10 +231,7 @@ def _record(assignment: Assignment, sent: Sequence[Submission]) -> AssignmentRec
             nickname=submission.document["nickname"],
             sent=submission.sent.isoformat(timespec="seconds"),
             answers=submission.document["answers"],
-            right=[
-                None if answer is None else is_right(question["entry"], answer, _truth(question))
-                for question, answer in zip(questions, submission.document["answers"], strict=True)
-            ],
+            right=[_is_right(question, submission, n) for n, question in enumerate(questions)],
         )
         for submission in sent
     ]
@@ -183,6 +245,17 @@ def _record(assignment: Assignment, sent: Sequence[Submission]) -> AssignmentRec
         results=_sums(questions, sent),
         students=students,
     )
+
+
+def _is_right(question: dict[str, Any], submission: Submission, n: int) -> bool | None:
+    """Return whether an answer is right; None: there is none, or nothing to compare it with."""
+    answer = submission.document["answers"][n]
+    if answer is None:
+        return None
+    if question["entry"] == "work":
+        does: bool | None = submission.document["does"][str(n)]
+        return does
+    return is_right(question["entry"], answer, _truth(question))
 
 
 async def delete(services: Services, assignment_id: str, key: str) -> None:
@@ -227,17 +300,37 @@ def _check(assignment: Assignment, sent: SubmissionRequest) -> None:
         if answer is None:
             continue
         entry = question["entry"]
-        if not check(entry, answer) or not fits_options(question["ask"], entry, answer):
-            detail = f"answers[{n}] does not fit a question of the kind {question['entry']}"
+        if entry == "work":
+            fits = len(answer) == len(CHECKED)
+        else:
+            _check_lengths(f"answers[{n}]", answer)
+            fits = check(entry, answer) and fits_options(question["ask"], entry, answer)
+        if not fits:
+            detail = f"answers[{n}] does not fit a question of the kind {entry}"
             raise InputError("wrong-type", f"answers[{n}]", detail)
+
+
+def _check_lengths(field: str, answer: Sequence[str]) -> None:
+    """Raise InputError for a text that is longer than one of a room may be."""
+    for i, text in enumerate(answer):
+        if len(text) > MAX_TEXT:
+            detail = f"{field}[{i}] may have at most {MAX_TEXT} characters"
+            raise InputError("too-long", f"{field}[{i}]", detail, Excess(MAX_TEXT, "characters"))
 
 
 def _sums(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -> list[Any]:
     results = []
     for n, question in enumerate(questions):
-        answers = [submission.document["answers"][n] for submission in sent]
-        answered = [answer for answer in answers if answer is not None]
-        results.append(tally(question["entry"], answered, _truth(question)))
+        answered = [
+            submission for submission in sent if submission.document["answers"][n] is not None
+        ]
+        if question["entry"] == "work":
+            results.append(
+                tally_works([_is_right(question, submission, n) for submission in answered])
+            )
+            continue
+        answers = [submission.document["answers"][n] for submission in answered]
+        results.append(tally(question["entry"], answers, _truth(question)))
     return results
 
 
@@ -247,7 +340,7 @@ def _rows(
     """Return a row per answer; whether it is right ("yes", "no" or unknown); and the question."""
     rows = []
     for n, question in enumerate(questions):
-        about, truth = question["ask"], _truth(question)
+        about = question["ask"]
         for submission in sent:
             answer = submission.document["answers"][n]
             if answer is None:
@@ -265,9 +358,7 @@ def _rows(
                 time,
                 _answer_words(question, answer),
             ]
-            right = tally(question["entry"], [answer], truth).right
-            verdict = "" if right is None else "yes" if right else "no"
-            rows.append((row, verdict, about.get("words", "")))
+            rows.append((row, RIGHT[_is_right(question, submission, n)], about.get("words", "")))
     return rows
 
 
@@ -282,6 +373,8 @@ def _compared(questions: Sequence[dict[str, Any]], sent: Sequence[Submission]) -
 
 def _answer_words(question: dict[str, Any], answer: Sequence[str]) -> str:
     """Return an answer as a person reads it: the texts of what was chosen."""
+    if question["entry"] == "work":
+        return work_words(answer[0], question["ask"])
     options, axes = question["ask"].get("options"), question["ask"].get("axes")
     if question["entry"] == "cell" and axes:
         return ORDERED.join(Axes.model_validate(axes).words(cell) for cell in answer)

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from app.assets.languages import languages, negotiate
 from app.assets.qti import QtiQuestion, package
 from app.assets.templates import base_url
+from app.challenges.checking import check_ask
 from app.collections import links
 from app.collections.schemas import (
     PRIVATE,
@@ -225,12 +226,16 @@ async def _document(
 ) -> dict[str, Any]:
     """Return what is stored instead of the document `before`.
 
-    Links that a collection already has may lead nowhere by now. A private field that an item does
+    Links that a collection already has may lead nowhere by now, and the model of its challenges may
+    be gone. A private field that an item does
     not state stays as it was of the item with the same link; of several, in their order.
     """
     by_link: dict[str, deque[Mapping[str, Any]]] = defaultdict(deque)
     for item_before in before.get("items", ()):
         by_link[item_before["link"]].append(item_before)
+    existing = [
+        question for item in before.get("items", ()) for question in item.get("questions", ())
+    ]
     items = []
     for n, item in enumerate(body.items):
         link = item.address
@@ -239,8 +244,7 @@ async def _document(
                 link = (await links.fitting(services, request, link, "link")).link
         if item.questions:
             with within(f"items[{n}].questions"):
-                for question in item.questions:
-                    check_stated(question.entry, question.ask.model_dump(exclude_none=True))
+                _check_questions(services, item.questions, existing)
         same_link = by_link.get(link)
         unchanged = same_link.popleft() if same_link else {}
         private = {name: unchanged[name] for name in PRIVATE if name in unchanged} | item.stated
@@ -251,6 +255,17 @@ async def _document(
     return {"title": body.title, "note": body.note, "items": items} | {
         name: before[name] for name in ("origin",) if name in before
     }
+
+
+def _check_questions(
+    services: Services, questions: Sequence[PreparedQuestion], existing: Sequence[Any]
+) -> None:
+    """Raise InputError for a question that cannot be asked; a goal that is not new stays."""
+    for question in questions:
+        about = question.ask.model_dump(exclude_none=True)
+        check_stated(question.entry, about)
+        if question.entry == "work" and question.model_dump(mode="json") not in existing:
+            check_ask(services, about)
 
 
 def refuse(why: Refusal) -> NoReturn:

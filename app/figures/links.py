@@ -28,7 +28,7 @@ MAX_AXIS = 60  # rows and columns of a figure that a question asks to point at
 CELL = r"^(0|[1-9][0-9]?) (0|[1-9][0-9]?)$"  # row and column, from 0
 SHARE = r"^[a-z0-9]{1,32}$"
 
-# How a question is answered; `work`: by what its goal is checked on, in a room.
+# How a question is answered; `work`: by what its goal is checked on.
 Entry = Literal["choice", "numbers", "shares", "text", "order", "cell", "work"]
 
 # Absent from replies where it does not apply, as in the page's own predictions.
@@ -126,14 +126,11 @@ class Asked(Strict):
     )
 
 
-def check_stated(entry: Entry, about: Mapping[str, Any], *, in_room: bool = False) -> None:
+def check_stated(entry: Entry, about: Mapping[str, Any]) -> None:
     """Raise InputError if a question states a right answer that is none of its options or cells.
 
-    Raises it also for works that are not asked for in a room, where their goal is checked, for
-    works without a goal, and for a goal of anything else.
+    Raises it also for works without a goal, and for a goal of anything else.
     """
-    if entry == "work" and not in_room:
-        raise InputError("unknown-value", "entry", "entry can be work only in a room")
     if (entry == "work") != (about.get("goal") is not None):
         raise InputError("does-not-fit", "ask.goal", "ask.goal is for works, and required for them")
     if entry == "cell":

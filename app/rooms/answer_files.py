@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 
 from app.assets.qti import QtiQuestion, package
+from app.challenges.checking import work_words
 from app.figures.links import Asked
 from app.figures.question_files import qti_question
 from app.http.background_tasks import off_loop
 from app.http.csv_file import csv_of
 from app.rooms import asking
 from app.rooms.asking import Given
-from app.rooms.challenges import work_words
 from app.rooms.hub import Hub
 from app.rooms.room import VOTES
 from app.rooms.rooms import Rooms

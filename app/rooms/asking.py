@@ -44,7 +44,7 @@ async def ask(
     wording: Wording | None = None,
 ) -> Room:
     """Ask the room a question, instead of the present one. Raises what `Rooms.change` raises."""
-    check_stated(entry, about, in_room=True)
+    check_stated(entry, about)
     noted = {**about, "entry": entry, "wording": wording and wording.model_dump()}
 
     def make(room: Room) -> Room:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
+from app.challenges.checking import MAX_WORK, WorkLink
 from app.figures.goals import Verdict
 from app.figures.links import MAX_LINK, Asked, Entry, Optional
 from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
@@ -14,8 +15,8 @@ LINK = r"^/(lab|learn/[a-z0-9-]{1,64}|(s|c)/[a-z0-9]{1,32})?(\?[^\s#\\]*)?(#[^\s
 MEMBER = r"^[A-Za-z0-9_-]{8,64}$"
 MAX_NICKNAME = 40  # characters
 MAX_THANKS = 120
+MAX_TEXT = 500  # characters of an answer
 MAX_TIMER = 3_600  # seconds
-MAX_WORK = 2_000  # of a link that a member sends
 MAX_GALLERY = 40  # works that the class sees
 EXAMPLE: dict[str, JsonValue] = {"link": "/?source=The+cat+sleeps.&view=attention&layer=1&head=3"}
 
@@ -135,7 +136,7 @@ class TimerRequest(Strict):
 
 
 Answer = Annotated[
-    list[Annotated[Text, Field(max_length=500)]],
+    list[Annotated[Text, Field(max_length=MAX_TEXT)]],
     Field(max_length=512, description="Ids of choices, or one text per field."),
 ]
 
@@ -151,11 +152,6 @@ class AnswerRequest(Strict):
     n: Count = Field(description="Number of the question.")
     answer: Answer
     nickname: Nickname | None = Field(default=None, description="Only if the question asks for it.")
-
-
-WorkLink = Annotated[
-    Text, Field(max_length=MAX_WORK, pattern=r"^/\?[^\s#\\]*$", description="Of the workspace.")
-]
 
 
 class TryRequest(Strict):

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.assets.languages import languages, negotiate
 from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
+from app.challenges.checking import check_ask
 from app.collections import pages as collection_pages
 from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
@@ -250,7 +251,7 @@ async def ask(
     """Ask the room a question, given its key."""
     about = body.ask.model_dump(exclude_none=True)
     if body.entry == "work":
-        challenges.check_ask(services, about)
+        check_ask(services, about)
     change = asking.ask(
         services[Rooms],
         normalised(code),

@@ -267,3 +267,42 @@ def test_anyone_can_make_and_answer_one(browser: Browser, live_server: AppServer
         page.click(".owning .strong")
         check("answers")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_challenge_is_tried_until_it_does_it_and_is_kept_across_a_reload(
+    browser: Browser, live_server: AppServer
+) -> None:
+    link = "source=The+cat+sleeps.&block=encoder&layer=1&head=2"
+    goal = {"kind": "weight", "key": "cat", "least": 0.01}
+    typed = {"entry": "work", "ask": {"kind": "does", "link": link, "goal": goal}}
+    any_head = {**goal, "free": ["head"]}
+    found = {"entry": "work", "ask": {"kind": "does", "link": link, "goal": any_head}}
+    one = made(live_server, typed, found)
+    with reader(browser, 390) as student, reader(browser) as author:
+        student.goto(one["url"])
+        first, second = (student.locator(f"#question-{n}") for n in (1, 2))
+        expect(first.locator(".asks")).to_contain_text("gives “cat” at least 0.01")
+        first.locator("textarea").fill("A bird sings.")
+        first.get_by_role("button", name="Try it").click()
+        expect(first.locator(".says")).to_contain_text("“cat” is not in it.")
+        first.locator("textarea").fill("My cat sings.")
+        first.get_by_role("button", name="Try it").click()
+        expect(first.locator(".says")).to_contain_text("✓ It does it.")
+        expect(second).to_contain_text("You choose: the head.")
+        second.locator("input").fill("nothing")
+        second.get_by_role("button", name="Try it").click()
+        expect(second.locator(".problem")).to_contain_text("Paste the link")
+        second.locator("input").fill(f"{live_server.url}/?source=Ignored&block=encoder&head=1")
+        second.get_by_role("button", name="Try it").click()
+        expect(second.locator(".says")).to_contain_text("✓ It does it.")
+        student.reload()
+        expect(first.locator("textarea")).to_have_value("My cat sings.")
+        student.click("text=Send all answers")
+        expect(student.locator(".sending .progress")).to_contain_text("2 of 2 right")
+        assert not overflow(student, 390)
+        assert not violations(student)
+        author.goto(one["owner_url"])
+        expect(author.locator("#question-1 .class-answers")).to_contain_text("1 answered · 1 right")
+        rows = downloaded(author, "Download the answers")
+        assert [row["right"] for row in rows] == ["yes", "yes"]
+        assert rows[0]["answer"] == "My cat sings."

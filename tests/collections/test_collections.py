@@ -7,8 +7,11 @@ from typing import Any
 from zipfile import ZipFile
 
 import httpx
+import pytest
 
+from app.collections import service
 from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH
+from model.errors import InputError
 from tests.collections.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made, owner
 from tests.serving.problem import hold
 from tests.serving.storage import share
@@ -227,6 +230,40 @@ async def test_a_prepared_question_that_cannot_be_asked_is_refused(
     for wrong in ({"minutes": 0}, {"minutes": 601}, {"questions": [question] * 9}):
         body = {"title": "Bad", "items": [{"link": SENTENCE, **wrong}]}
         assert (await client.post(PATH, json=body)).status_code == 422, wrong
+
+
+async def test_a_challenge_is_prepared_if_a_run_can_be_checked_and_stays_when_it_no_longer_can(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal = {"kind": "weight", "key": "cat", "free": ["sentence", "head"]}
+    ask = {"kind": "does", "link": SENTENCE.removeprefix("/?"), "goal": goal}
+    ask |= {"words": "Find it.", "translations": {"zh": {"words": "找出来。", "options": []}}}
+    challenge = {"entry": "work", "ask": ask}
+    one = await made(client, items=[{"link": SENTENCE, "questions": [challenge]}])
+    path = f"{PATH}/{one['id']}"
+    [item] = (await client.get(path, headers=owner(one))).json()["items"]
+    [read] = item["questions"]
+    assert read["entry"] == "work"
+    assert read["ask"]["translations"]["zh"]["words"] == "找出来。"
+    assert read["ask"]["goal"]["free"] == ["sentence", "head"]
+    for wrong in (
+        {**ask, "link": f"{ask['link']}&layer=9".replace("layer=1&", "")},
+        {**ask, "goal": {"kind": "weight"}},
+        {name: value for name, value in ask.items() if name != "goal"},
+    ):
+        body = {"title": "T", "items": [{"link": SENTENCE, "questions": [{**read, "ask": wrong}]}]}
+        refused = await client.put(path, json=body, headers=owner(one))
+        assert refused.status_code == 422, refused.text
+        assert refused.json()["field"].startswith("items[0].questions")
+
+    def gone(*_: object) -> None:
+        raise InputError("unknown-model", "model", "no such model")
+
+    monkeypatch.setattr(service, "check_ask", gone)
+    for questions, status in (([read], 200), ([read, {**read, "ask": {**ask, "words": "?"}}], 422)):
+        body = {"title": "T", "items": [{"link": SENTENCE, "questions": questions}]}
+        reply = await client.put(path, json=body, headers=owner(one))
+        assert reply.status_code == status, reply.text
 
 
 async def test_the_owner_gets_the_prepared_questions_as_a_package(

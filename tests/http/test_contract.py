@@ -73,6 +73,7 @@ OPERATIONS = {  # requests of each
     "GET /api/assignments/{id}": 10,
     "DELETE /api/assignments/{id}": 10,
     "POST /api/assignments/{id}/answers": 12,
+    "POST /api/assignments/{id}/checks": 10,
     "GET /api/assignments/{id}/answers": 10,
     "GET /api/assignments/{id}/answers.csv": 10,
     "GET /api/assignments/{id}/answers.json": 10,
@@ -248,6 +249,8 @@ async def test_a_failure_of_the_store_is_in_the_reference(
     await told(client, "POST", answers, status, known=mine, json=own)
     await told(client, "GET", answers, status, known=mine, headers=held)
     await told(client, "GET", f"{answers}.csv", status, known=mine, headers=held)
+    work = {"question": 0, "link": "/?source=Hi"}
+    await told(client, "POST", "/api/assignments/{id}/checks", status, known=mine, json=work)
     await told(client, "POST", "/api/studies", status, json=STUDY)
     await told(client, "GET", "/api/studies/{id}", status, known=mine)
     await told(client, "DELETE", "/api/studies/{id}", status, known=mine, headers=held)

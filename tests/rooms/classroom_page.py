@@ -1,7 +1,8 @@
 """What the tests of rooms share: readers with their own browsers, and a teacher who presents."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -9,6 +10,18 @@ from tests.browsing.page_settles import observe
 from tests.servers import AppServer
 
 LINK = "/?source=The+cat+sleeps.&view=attention&block=cross&layer=1&head=3"
+
+
+class Classroom(NamedTuple):
+    """The pages of a class, each in a browser of its own, and the code of its room."""
+
+    teacher: Page
+    phone: Page
+    laptop: Page
+    code: str
+
+
+OpenClass = Callable[..., Classroom]  # called with the link that is presented
 
 
 @contextmanager

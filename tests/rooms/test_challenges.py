@@ -10,9 +10,9 @@ import httpx
 import numpy as np
 import pytest
 
+from app.challenges.checking import MAX_WORK
 from app.http.csv_file import MARK
 from app.rooms import challenges
-from app.rooms.schemas import MAX_WORK
 from tests.rooms.room_client import client as client
 from tests.rooms.room_client import opened
 
@@ -159,8 +159,6 @@ async def test_a_goal_that_no_run_can_be_checked_for_is_not_asked(
     assert reply.status_code == 422
     other = {"entry": "choice", "ask": {**about, "goal": goal}}
     assert (await client.put(f"{room}/question", json=other, headers=owner)).status_code == 422
-    assignment = {"questions": [{"entry": "work", "ask": {**about, "goal": goal}}]}
-    assert (await client.post("/api/assignments", json=assignment)).status_code == 422
 
 
 async def test_a_member_tries_at_a_limited_pace(

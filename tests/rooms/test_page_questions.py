@@ -5,54 +5,49 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from tests.rooms.classroom_page import LINK, code_of, from_menu, present, reader
+from tests.rooms.classroom_page import LINK, OpenClass, code_of, from_menu, present, reader
 from tests.servers import AppServer
 
 
-def test_a_class_votes_twice_and_sees_its_answers_beside_the_models(
-    browser: Browser, live_server: AppServer
-) -> None:
-    with reader(browser) as teacher, reader(browser, 390) as phone, reader(browser) as wide:
-        code = present(teacher, live_server, f"{LINK}&query=1&key=1")
-        students = [phone, wide]
-        for student in students:
-            student.goto(f"{live_server.url}/room/{code}")
-        for kind, context in ABOUT.items():
-            teacher.click(".room-bar >> text=Ask…")
-            teacher.click(f".room-kinds >> text={kind}")
-            for page in (teacher, phone):
-                expect(page.locator(".room-question .context")).to_have_text(context)
-            teacher.click("text=End the question")
+def test_a_class_votes_twice_and_sees_its_answers_beside_the_models(open_class: OpenClass) -> None:
+    teacher, phone, wide, _ = open_class(f"{LINK}&query=1&key=1")
+    students = [phone, wide]
+    for kind, context in ABOUT.items():
         teacher.click(".room-bar >> text=Ask…")
-        teacher.click(".room-kinds >> text=Where does this row look?")
-        for student, choice in zip(students, (0, 1), strict=True):
-            student.click(f".room-question .choose >> nth={choice}")
-            student.click(".room-actions .strong")
-            expect(student.locator(".room-actions .crowd")).to_contain_text("Sent.")
-            expect(student.locator(".room-question .tally")).to_have_count(0)
-        expect(teacher.locator(".room-actions .crowd")).to_have_text("2 answered")
-        teacher.click("text=Discuss, then vote again")
-        expect(phone.locator(".room-actions .crowd")).to_contain_text("Discuss")
-        expect(phone.locator(".room-question .choose").first).to_be_disabled()
-        teacher.click("text=Vote again")
-        phone.click(".room-question .choose >> nth=1")
-        phone.click(".room-actions .strong")
-        expect(phone.locator(".room-actions .crowd")).to_contain_text("Sent.")
-        teacher.click(".room-actions >> text=Reveal")
-        for page in (teacher, *students):
-            expect(page.locator(".class-answers")).to_contain_text("First vote 2 answered")
-            expect(page.locator(".class-answers")).to_contain_text("Second vote 1 answered")
-            expect(page.locator(".choose .tally").nth(1)).to_have_text("chosen by 1")
+        teacher.click(f".room-kinds >> text={kind}")
+        for page in (teacher, phone):
+            expect(page.locator(".room-question .context")).to_have_text(context)
         teacher.click("text=End the question")
-        expect(phone.locator(".room-question")).to_be_hidden()
-        from_menu(teacher, "End…")  # with the room, its answers would be gone
-        with teacher.expect_download() as download:
-            teacher.click(".room-bar >> text=Download the answers")
-        rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
-        assert [bool(row["second vote"]) for row in rows] == [True, False]
-        assert {row["first right"] for row in rows} <= {"yes", "no"}
-        assert all(row["first vote"] and not row["first vote"].isdecimal() for row in rows)
-        assert all("head 4" in row["words"] for row in rows)
+    teacher.click(".room-bar >> text=Ask…")
+    teacher.click(".room-kinds >> text=Where does this row look?")
+    for student, choice in zip(students, (0, 1), strict=True):
+        student.click(f".room-question .choose >> nth={choice}")
+        student.click(".room-actions .strong")
+        expect(student.locator(".room-actions .crowd")).to_contain_text("Sent.")
+        expect(student.locator(".room-question .tally")).to_have_count(0)
+    expect(teacher.locator(".room-actions .crowd")).to_have_text("2 answered")
+    teacher.click("text=Discuss, then vote again")
+    expect(phone.locator(".room-actions .crowd")).to_contain_text("Discuss")
+    expect(phone.locator(".room-question .choose").first).to_be_disabled()
+    teacher.click("text=Vote again")
+    phone.click(".room-question .choose >> nth=1")
+    phone.click(".room-actions .strong")
+    expect(phone.locator(".room-actions .crowd")).to_contain_text("Sent.")
+    teacher.click(".room-actions >> text=Reveal")
+    for page in (teacher, *students):
+        expect(page.locator(".class-answers")).to_contain_text("First vote 2 answered")
+        expect(page.locator(".class-answers")).to_contain_text("Second vote 1 answered")
+        expect(page.locator(".choose .tally").nth(1)).to_have_text("chosen by 1")
+    teacher.click("text=End the question")
+    expect(phone.locator(".room-question")).to_be_hidden()
+    from_menu(teacher, "End…")  # with the room, its answers would be gone
+    with teacher.expect_download() as download:
+        teacher.click(".room-bar >> text=Download the answers")
+    rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    assert [bool(row["second vote"]) for row in rows] == [True, False]
+    assert {row["first right"] for row in rows} <= {"yes", "no"}
+    assert all(row["first vote"] and not row["first vote"].isdecimal() for row in rows)
+    assert all("head 4" in row["words"] for row in rows)
 
 
 ABOUT = {
@@ -62,53 +57,50 @@ ABOUT = {
 
 
 def test_sentences_have_nicknames_if_the_teacher_asks_and_are_shown_to_everyone(
-    browser: Browser, live_server: AppServer
+    open_class: OpenClass,
 ) -> None:
-    with reader(browser) as teacher, reader(browser, 390) as mei, reader(browser) as other:
-        code = present(teacher, live_server)
-        for student in (mei, other):
-            student.goto(f"{live_server.url}/room/{code}")
-        teacher.click(".room-bar >> text=Ask…")
-        teacher.click(".room-kinds >> text=Sentences of the class")
-        expect(mei.locator(".room-question textarea")).to_be_visible()
-        expect(mei.locator(".nickname input")).to_have_count(0)
-        teacher.click("text=End the question")
-        teacher.click(".room-bar >> text=Ask…")
-        teacher.check(".room-kinds >> text=Ask for nicknames")
-        teacher.click(".room-kinds >> text=Sentences of the class")
-        mei.fill(".room-question textarea", "<b>Fish swim.</b>")
-        mei.fill(".nickname input", " Mei ")
-        mei.click(".room-actions .strong")
-        expect(mei.locator(".room-actions .crowd")).to_contain_text("Sent.")
-        expect(mei.locator(".room-actions .strong")).to_be_disabled()
-        other.fill(".room-question textarea", "Birds sing.")
-        other.click(".room-actions .strong")
-        listed = teacher.locator(".sentences li span")
-        expect(listed).to_have_text(["<b>Fish swim.</b>Mei", "Birds sing."])
-        expect(other.locator(".room-question")).not_to_contain_text("Mei")
-        mei.fill(".nickname input", "Mei Lin")  # the answer is sent anew with it
-        mei.click(".room-actions .strong")
-        expect(listed.filter(has_text="Mei")).to_have_text("<b>Fish swim.</b>Mei Lin")
-        teacher.click("text=End the question")
-        teacher.reload()
-        teacher.click(".room-bar >> text=Ask…")
-        expect(teacher.locator(".room-kinds .check input")).to_be_checked()
-        teacher.click(".room-kinds >> text=Sentences of the class")
-        other.fill(".room-question textarea", "<b>Birds fly.</b>")
-        other.click(".room-actions .strong")
-        teacher.click(".sentences >> text=Show to everyone")
-        for student in (mei, other):
-            expect(student.locator("#source")).to_have_value("<b>Birds fly.</b>")
-            expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
-        from_menu(teacher, "End…")
-        with teacher.expect_download() as download:
-            teacher.click(".room-bar >> text=Download the answers")
-        rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
-        assert [(row["nickname"], row["first vote"]) for row in rows] == [
-            ("", "Birds sing."),
-            ("Mei Lin", "<b>Fish swim.</b>"),
-            ("", "<b>Birds fly.</b>"),
-        ]
+    teacher, mei, other, _ = open_class()
+    teacher.click(".room-bar >> text=Ask…")
+    teacher.click(".room-kinds >> text=Sentences of the class")
+    expect(mei.locator(".room-question textarea")).to_be_visible()
+    expect(mei.locator(".nickname input")).to_have_count(0)
+    teacher.click("text=End the question")
+    teacher.click(".room-bar >> text=Ask…")
+    teacher.check(".room-kinds >> text=Ask for nicknames")
+    teacher.click(".room-kinds >> text=Sentences of the class")
+    mei.fill(".room-question textarea", "<b>Fish swim.</b>")
+    mei.fill(".nickname input", " Mei ")
+    mei.click(".room-actions .strong")
+    expect(mei.locator(".room-actions .crowd")).to_contain_text("Sent.")
+    expect(mei.locator(".room-actions .strong")).to_be_disabled()
+    other.fill(".room-question textarea", "Birds sing.")
+    other.click(".room-actions .strong")
+    listed = teacher.locator(".sentences li span")
+    expect(listed).to_have_text(["<b>Fish swim.</b>Mei", "Birds sing."])
+    expect(other.locator(".room-question")).not_to_contain_text("Mei")
+    mei.fill(".nickname input", "Mei Lin")  # the answer is sent anew with it
+    mei.click(".room-actions .strong")
+    expect(listed.filter(has_text="Mei")).to_have_text("<b>Fish swim.</b>Mei Lin")
+    teacher.click("text=End the question")
+    teacher.reload()
+    teacher.click(".room-bar >> text=Ask…")
+    expect(teacher.locator(".room-kinds .check input")).to_be_checked()
+    teacher.click(".room-kinds >> text=Sentences of the class")
+    other.fill(".room-question textarea", "<b>Birds fly.</b>")
+    other.click(".room-actions .strong")
+    teacher.click(".sentences >> text=Show to everyone")
+    for student in (mei, other):
+        expect(student.locator("#source")).to_have_value("<b>Birds fly.</b>")
+        expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
+    from_menu(teacher, "End…")
+    with teacher.expect_download() as download:
+        teacher.click(".room-bar >> text=Download the answers")
+    rows = list(csv.DictReader(Path(download.value.path()).read_text("utf-8-sig").splitlines()))
+    assert [(row["nickname"], row["first vote"]) for row in rows] == [
+        ("", "Birds sing."),
+        ("Mei Lin", "<b>Fish swim.</b>"),
+        ("", "<b>Birds fly.</b>"),
+    ]
 
 
 ASKED = """() => {

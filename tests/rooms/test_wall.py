@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from app.rooms.schemas import MAX_WORK
+from app.challenges.checking import MAX_WORK
 from tests.rooms.room_client import LINK, STRANGER, opened
 from tests.rooms.room_client import client as client
 

@@ -77,13 +77,15 @@ const freeIn = (goal) => goal?.free ?? ["sentence"];
 /** Whether a work is a sentence and nothing else. @param {Question} question */
 export const isTyped = ({ goal }) => freeIn(goal).join() === "sentence";
 
-/** The head that a goal is about. @param {Translate} t @param {Question} question @param {Goal} goal */
-function headOf(t, question, goal) {
-  if (freeIn(goal).includes("head")) return t("A head of your choice");
-  const { block, layer, head } = stateOf(question);
+/** The head that a link shows. @param {Translate} t @param {{link: string}} of */
+export function headShown(t, { link }) {
+  const { block, layer, head } = mergeStates(DEFAULTS, parse(link));
   const place = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
   return block ? `${blockName(block, t)} · ${place}` : place;
 }
+
+/** The head that a goal is about. @param {Translate} t @param {Question} question @param {Goal} goal */
+const headOf = (t, question, goal) => (freeIn(goal).includes("head") ? t("A head of your choice") : headShown(t, question));
 
 /** The goal in a sentence; "": nothing is checked. @param {Translate} t @param {Question} question */
 export const goalWords = (t, question) => (question.goal ? goalItself(t, question, question.goal) : "");

@@ -43,9 +43,10 @@ export const emptyDraft = () => ({ kind: "choice", words: "", secondWords: "", t
  * @param {"en" | "zh"} lang  of the author's page
  * @param {<T>(items: T[]) => T[]} shuffle
  * @param {import("./point-picker.js").PointedFigure | null} [figure]  that the class would point at
+ * @param {string} [shown]  what is beside the question, as a query string: a goal is about it
  * @returns {PreparedQuestion | {missing: MissingPart}}
  */
-export function questionOf(draft, lang, shuffle, figure = null) {
+export function questionOf(draft, lang, shuffle, figure = null, shown = "") {
   const { kind, twoLanguages } = draft;
   const [words, secondWords] = [draft.words.trim(), draft.secondWords.trim()];
   const written = draft.options.filter(({ text }) => text.trim());
@@ -66,7 +67,7 @@ export function questionOf(draft, lang, shuffle, figure = null) {
     if (draft.within.trim() && (within === null || within < 0)) return { missing: "within" };
     return { entry: "numbers", ask: { kind, ...about, value, ...(within === null ? {} : { within }) } };
   }
-  if (goal) return { entry: "work", ask: { kind, ...about, goal } };
+  if (goal) return { entry: "work", ask: { kind, ...about, link: shown, goal } };
   if (kind === "point") {
     if (!figure) return { missing: "figure" };
     const cells = cellsIn(draft, figure.link);
@@ -101,11 +102,12 @@ const cellsIn = ({ point }, link) => (point?.link === link ? point.cells : []);
  * @param {(draft: QuestionDraft | null) => void} of.keep
  * @param {(question: PreparedQuestion) => void} of.take
  * @param {() => string | null} of.figure  the query string of the figure that the question is beside
+ * @param {() => string | null} [of.share]  whose numbers the figure shows; null: those of the model
  * @param {() => string} [of.place]  the head that a goal would be about, in words; "": there is none
  */
-export function createOwnQuestionForm(page, api, { submit, read, keep, take, figure, place = () => "" }) {
+export function createOwnQuestionForm(page, api, { submit, read, keep, take, figure, share = () => null, place = () => "" }) {
   const { t } = page;
-  const picker = createPointPicker(page, api, () => draw());
+  const picker = createPointPicker(page, api, () => draw(), share);
   const form = h("form", { className: "own-question" });
   const lang = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   let draft = read() ?? emptyDraft();
@@ -124,7 +126,7 @@ export function createOwnQuestionForm(page, api, { submit, read, keep, take, fig
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const question = questionOf(draft, lang, shuffled, picker.figure());
+    const question = questionOf(draft, lang, shuffled, picker.figure(), figure() ?? "");
     if ("missing" in question) {
       missing = missingWords(t, question.missing);
       return draw();
@@ -142,7 +144,11 @@ export function createOwnQuestionForm(page, api, { submit, read, keep, take, fig
   }
 
   draw();
-  return form;
+  return {
+    element: form,
+    /** Another figure is beside it. */
+    draw,
+  };
 }
 
 /** @param {Translate} t @param {MissingPart} missing */

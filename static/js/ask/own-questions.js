@@ -16,6 +16,9 @@ const pageLanguage = () => (document.documentElement.lang.startsWith("zh") ? "zh
 /** Its words in the reader's language; "": the page words it. @param {Question} question */
 export const wordsOf = ({ words = "", translations }) => translations?.[pageLanguage()]?.words ?? words;
 
+/** Its words, or those of its goal; "": the page words it. @param {import("../lib/i18n.js").Translate} t @param {Question} question */
+export const headingOf = (t, question) => wordsOf(question) || goalWords(t, question);
+
 /** @param {Question} question @returns {import("./question.js").Choice[]} */
 function optionsOf({ options, translations }) {
   const translated = translations?.[pageLanguage()]?.options ?? [];
@@ -60,7 +63,7 @@ export const OWN_KINDS = {
     ...written,
     name: (t) => t("A sentence or a head that does something"),
     entry: () => "work",
-    words: async ({ question, t }) => [wordsOf(question) || goalWords(t, question)],
+    words: async ({ question, t }) => [headingOf(t, question)],
     choices: async () => [],
   },
   open: { ...written, name: (t) => t("An answer in words"), entry: () => "text" },

@@ -6,14 +6,15 @@ import { el } from "../lib/render.js";
 import { axesOf, cellPicker, cellsOf } from "./cells.js";
 import { answerSources, ask } from "./question.js";
 
-/** @typedef {{link: string, axes: import("../core/wire/schemas.d.ts").Axes}} PointedFigure */
+/** @typedef {{link: string, axes: import("../core/wire/schemas.d.ts").Axes, share?: string}} PointedFigure  share: whose numbers it shows */
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/wire/api.js").Api} api
  * @param {() => void} drawn  called when the figure has arrived
+ * @param {() => string | null} share  whose numbers the figure shows; null: those of the model
  */
-export function createPointPicker(page, api, drawn) {
+export function createPointPicker(page, api, drawn, share) {
   const { t } = page;
   let link = "";
   /** @type {import("./cells.js").CellChoice[] | null} */
@@ -24,7 +25,7 @@ export function createPointPicker(page, api, drawn) {
   /** @param {string} query */
   async function read(query) {
     [link, choices, problem] = [query, null, null];
-    const reply = await cellsOf(ask(page, answerSources(api), { kind: "point", link: query, page: "workspace", words: "" })).catch(failure);
+    const reply = await cellsOf(ask(page, answerSources(api, share()), { kind: "point", link: query, page: "workspace", words: "" })).catch(failure);
     if (link !== query) return;
     if (reply instanceof Problem) problem = reply;
     else choices = reply;
@@ -41,7 +42,7 @@ export function createPointPicker(page, api, drawn) {
 
   return {
     /** The figure, once it has arrived. @returns {PointedFigure | null} */
-    figure: () => (choices?.length ? { link, axes: axesOf(choices) } : null),
+    figure: () => (choices?.length ? { link, axes: axesOf(choices), ...(share() ? { share: share() ?? "" } : {}) } : null),
     /**
      * @param {string | null} figureLink  what is on the screen, as a query string; null: no figure
      * @param {string[]} cells  that are right

@@ -4,7 +4,7 @@
  */
 
 import { frozen, served } from "../core/store/data-sources.js";
-import { mergeStates, parse } from "../core/store/link.js";
+import { format, mergeStates, parse } from "../core/store/link.js";
 import { request } from "../core/wire/request.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
@@ -123,4 +123,10 @@ export function answerSources(api, share) {
       trace: async (request, signal) => (await opened(), source.trace(request, signal)),
     },
   };
+}
+
+/** The place on which a share opens, as a query string; "": it has none. @param {import("../core/wire/api.js").Api} api @param {string} share  its id */
+export async function placeIn(api, share) {
+  const opened = await answerSources(api, share).source.open?.(linkTo());
+  return opened?.link ? format(opened.link, OPTIONS) : "";
 }

@@ -2,15 +2,12 @@
 
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
-import { answerSources, ask } from "../ask/question.js";
+import { answerSources, ask, placeIn } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { format } from "../core/store/link.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { COLLECTION_ADDRESS, keyOf } from "../core/store/kept-collections.js";
-import { linkTo } from "../views/create-figure.js";
-import { OPTIONS } from "../views/index.js";
 import { rememberAssignment } from "./kept-assignments.js";
 
 /** @import { Api } from "../core/wire/api.js" */
@@ -41,9 +38,7 @@ async function ofLink(api, link, lang) {
 
 /** With the place that it is about; a share opens on it. @param {Api} api @param {Question} question @returns {Promise<Question>} */
 async function placed(api, question) {
-  if (!question.share || question.link) return question;
-  const opened = await answerSources(api, question.share).source.open?.(linkTo());
-  return { ...question, link: opened?.link ? format(opened.link, OPTIONS) : "" };
+  return !question.share || question.link ? question : { ...question, link: await placeIn(api, question.share) };
 }
 
 /**

@@ -1,11 +1,12 @@
 /** One question of an assignment: what it is about, its words, and how it is answered. */
 
-import { isOwn, wordsOf } from "../ask/own-questions.js";
+import { headingOf, isOwn } from "../ask/own-questions.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask, answerSources } from "../ask/question.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
+import { createWorkEntry } from "./work-entry.js";
 
 /** @import { OpenQuestion } from "../core/wire/schemas.d.ts" */
 /** @import { Result } from "../ask/predict.js" */
@@ -30,7 +31,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   const { t } = page;
   const { ask: about, entry } = assigned;
   const context = h("p", { className: "context" });
-  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, wordsOf(about));
+  const words = h("h2", { className: "asks", id: `asks-${number}`, tabIndex: -1 }, headingOf(t, about));
   const precise = h("p", { className: "precise" });
   const place = h("div", { className: "choosing" });
   const below = h("div", { className: "below" });
@@ -38,6 +39,8 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
   const sources = { ...answerSources(api, about.share), stated };
   /** @type {import("../ask/predict.js").Prediction | null} */
   let prediction = null;
+  /** @type {ReturnType<typeof createWorkEntry> | null} */
+  let work = null;
   let [opened, closed] = [false, false];
 
   /** The question with what it states of its answer, which the server tells once it is revealed. */
@@ -53,6 +56,12 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
     if (entry === "text") {
       words.textContent ||= t("Write a sentence.");
       return void (answers && place.append(field()));
+    }
+    if (entry === "work") {
+      words.textContent ||= t("A challenge");
+      work = createWorkEntry(page, api, { id, index: number - 1, question: about, labelled: words.id, answer, answers, onAnswer });
+      if (closed) work.close();
+      return place.append(work.element);
     }
     if (!(about.kind in KINDS)) return place.append(h("p", { className: "problem" }, t("This page cannot ask a question of this kind.")));
     prediction = createPrediction({ root: place, page, sources, question: about, label: words, answer, controls: false, onAnswer });
@@ -77,6 +86,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
     /** The right answer; null: it is not known. @param {boolean} guessed  whether the reader's is judged @returns {Promise<Result | null>} */
     async reveal(guessed) {
       open();
+      if (work) return answers ? { answer: null, right: await work.reveal(), revealed: { says: [] } } : null;
       return (await prediction?.reveal({ guessed })) ?? null;
     },
     /** What can be answered, of a question with choices or fields. */
@@ -85,6 +95,7 @@ export function createQuestion({ page, api, id, token, assigned, number, answer 
     close() {
       closed = true;
       prediction?.close();
+      work?.close();
       for (const area of place.querySelectorAll("textarea")) area.readOnly = true;
     },
     /** @param {string[][]} classAnswers  the answers of a class */

@@ -81,6 +81,9 @@ export function createItemList({ page, api, lang }, change, draw) {
   /** The figure with attention that an item is, as a query string of the workspace. @param {LinkReply | null | undefined} reply */
   const figureIn = (reply) => (reply?.page === "workspace" && !reply.share && reply.query ? reply.query : null);
 
+  /** The share that an item is, if it has a sentence. @param {LinkReply | null | undefined} reply */
+  const sharedIn = (reply) => (reply?.kind === "share" && reply.page === "workspace" && !reply.gone ? reply.share : null);
+
   /** @param {KeptItem[]} items @param {KeptItem} item @param {number} i */
   function row(items, item, i) {
     readLink(item.link);
@@ -109,7 +112,7 @@ export function createItemList({ page, api, lang }, change, draw) {
         el("p", { className: "meta" }, `${i + 1} · `, el("a", { href: item.link, target: "_blank", rel: "noopener" }, kind || item.link)),
         el("label", { key: "title" }, el("span", {}, t("Title")), el("input", { type: "text", maxLength: MOST_TITLE, placeholder: title, value: item.title, oninput: typed("title"), autocomplete: "off" })),
         el("label", { key: "note" }, el("span", {}, t("Note, for the page and the speaker")), el("textarea", { rows: 2, maxLength: MOST_NOTE, value: item.note, oninput: typed("note") })),
-        privateParts.of(idOf(item), item, { name: named, figure: figureIn(linkReplies.get(item.link)) }, (part) => edit(items, i, part)),
+        privateParts.of(idOf(item), item, { name: named, figure: figureIn(linkReplies.get(item.link)), share: sharedIn(linkReplies.get(item.link)) }, (part) => edit(items, i, part)),
       ),
       el("div", { className: "order" }, button("up", "↑", t("Move up"), () => move(items, i, i - 1), i === 0), button("down", "↓", t("Move down"), () => move(items, i, i + 1), i === items.length - 1), button("remove", "×", t("Remove"), () => remove(items, i))),
     );

@@ -3,7 +3,7 @@
  * in a room.
  */
 
-import { wordsOf } from "../ask/own-questions.js";
+import { headingOf } from "../ask/own-questions.js";
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { openFigure } from "../learn/figures.js";
@@ -148,7 +148,7 @@ export function bindSlides({ t, announce, restyle }, items, { title, owned }) {
 function scenes(t, items, title, owned) {
   const lines = (/** @type {ParentNode} */ of, /** @type {string} */ selector) => [...of.querySelectorAll(selector)].flatMap((element) => (element.textContent ?? "").split("\n")).map((line) => line.trim()).filter(Boolean);
   const opening = { title, says: "", notes: lines(document, ".collection-head .claim"), picture: "" };
-  const privateLines = (/** @type {KeptItem} */ { minutes = null, private: privately = "", questions = [] }) => [minutes ? t("{n} min", { n: minutes }) : "", ...privately.split("\n"), ...questions.map(({ ask: about }) => t("Question: {words}", { words: wordsOf(about) }))].filter((line) => line.trim());
+  const privateLines = (/** @type {KeptItem} */ { minutes = null, private: privately = "", questions = [] }) => [minutes ? t("{n} min", { n: minutes }) : "", ...privately.split("\n"), ...questions.map(({ ask: about }) => t("Question: {words}", { words: headingOf(t, about) }))].filter((line) => line.trim());
   const itemScenes = items.map(({ element, picture }, i) => ({
     title: lines(element, "h2").join(" "),
     says: lines(element, "figcaption > span").join(" "),

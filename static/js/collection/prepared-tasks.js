@@ -3,7 +3,8 @@
  * none: only a browser with the edit key gets them.
  */
 
-import { wordsOf } from "../ask/own-questions.js";
+import { headingOf } from "../ask/own-questions.js";
+import { goalList } from "../ask/works.js";
 import { el } from "../lib/render.js";
 import { plainly } from "../lib/numbers.js";
 
@@ -48,7 +49,8 @@ export function task(t, { entry, ask }) {
   const options = optionsOf(ask);
   const boxed = entry === "choice" || entry === "order";
   return [
-    el("p", { key: "asks", className: "asks" }, wordsOf(ask) || t("Question")),
+    el("p", { key: "asks", className: "asks" }, headingOf(t, ask) || t("Question")),
+    entry === "work" && goalList(t, ask),
     entry === "order" && el("p", { key: "how" }, t("Number them in order.")),
     boxed && options.length > 0 && el("ul", { key: "boxes", className: "boxes" }, options.map((text, i) => el("li", { key: i }, el("bdi", {}, text)))),
     entry === "cell" && ask.axes && fits(ask) ? matrix(ask.axes, []) : !(boxed && options.length) && writing(entry === "text" ? LONG : SHORT),

@@ -1,15 +1,16 @@
 /** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
 
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
-import { OWN_KINDS, wordsOf } from "../ask/own-questions.js";
+import { OWN_KINDS, headingOf } from "../ask/own-questions.js";
 import { KINDS, isStated } from "../ask/question-kinds.js";
+import { workLink } from "../ask/works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
-import { createJury, workLink } from "./challenge.js";
+import { createJury } from "./challenge.js";
 import { createPrivateSpread } from "./private-spread.js";
 import { wordingOf } from "./question-wording.js";
 import { createQuestionPanel } from "./question.js";
@@ -129,15 +130,16 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     menu.style.top = `${bar.offsetHeight}px`;
     const pinned = questions.length > (presented.run ? 1 : 0) || form;
     const pageForm = form?.(put);
+    ownForm.draw();
     const drawMenu = () =>
       render(
         menu,
         el("p", {}, pinned ? t("About what is on the screen:") : presented.run ? t("Pin a row or a cell to ask about it. Or:") : t("Scroll to a figure or a question to ask about it. Or:")),
-        questions.map((choice) => button(shortened(wordsOf(choice)) || KINDS[choice.kind].name(t), () => put(choice))),
+        questions.map((choice) => button(shortened(headingOf(t, choice)) || KINDS[choice.kind].name(t), () => put(choice))),
         pageForm,
         presented.run && button(t("Sentences of the class"), sentence),
         el("button", { type: "button", className: "button quiet", key: "own", "aria-expanded": String(writes), onclick: () => ((writes = !writes), drawMenu()) }, t("A question of your own…")),
-        writes && ownForm,
+        writes && ownForm.element,
         el("label", { className: "check" }, el("input", { type: "checkbox", checked: asksNicknames(), onchange: (/** @type {any} */ { target }) => setAsksNicknames(target.checked) }), el("span", {}, t("Ask for nicknames, which only you see"))),
         button(t("Cancel"), () => (menu.hidden = true)),
       );

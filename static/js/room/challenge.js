@@ -4,10 +4,9 @@
  * shows some in a gallery, and lets the class vote on them.
  */
 
-import { doesWords, goalWords, isTyped, ruleSentences, verdictWords } from "../ask/goals.js";
-import { wordsOf } from "../ask/own-questions.js";
+import { doesWords, isTyped, verdictWords } from "../ask/goals.js";
+import { MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/works.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { DEFAULTS, mergeStates, parse } from "../core/store/link.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";
 import { ownNickname } from "./room-storage.js";
@@ -19,33 +18,8 @@ import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** Milliseconds after which a page shows what was typed: until then it is not in its link. */
 export const TYPED = 1_000;
-/** Works that a gallery can have, characters of a link, and of a typed sentence. */
-const [MAX_GALLERY, MAX_LINK, MAX_SENTENCE] = [40, 2_000, 400];
-
-/** What a page shows as a link of the workspace; null: no sentence. @param {string} link */
-export function workLink(link) {
-  const { search } = new URL(link, "http://room");
-  const query = new URLSearchParams(search).get("shows") ?? search.slice(1);
-  const work = `/?${new URLSearchParams(query)}`;
-  return new URLSearchParams(query).get("source")?.trim() && work.length <= MAX_LINK ? work : null;
-}
-
-/** The question's own figure with another sentence. @param {QuestionReply["ask"]} about @param {string} sentence */
-function withSentence({ link }, sentence) {
-  const query = new URLSearchParams(link);
-  query.set("source", sentence);
-  for (const name of ["target", "query", "key"]) query.delete(name);
-  return `/?${query}`;
-}
-
-/** @param {QuestionReply["ask"]} about */
-const originalOf = ({ link }) => mergeStates(DEFAULTS, parse(link)).source;
-
-/** What is asked, below its heading, which says the goal if the teacher has not written another. @param {Translate} t @param {QuestionReply["ask"]} about */
-function goalList(t, about) {
-  const sentences = [wordsOf(about) && goalWords(t, about), ...ruleSentences(t, about)].filter(Boolean);
-  return el("ul", { key: "goal", className: "goal", hidden: !sentences.length }, sentences.map((sentence, i) => el("li", { key: i }, sentence)));
-}
+/** Works that a gallery can have. */
+const MAX_GALLERY = 40;
 
 /** @param {string} words @param {() => unknown} onclick @param {object} [attributes] */
 const button = (words, onclick, attributes = {}) => el("button", { type: "button", className: "button quiet", key: words, onclick, ...attributes }, words);
@@ -117,6 +91,13 @@ export function createEntrant(page, api, presented, { code, member, drafts, draw
   /** @param {QuestionReply} question */
   const sentenceOf = (question) => drafts.offered(question)?.answer[0] ?? originalOf(question.ask);
 
+  /** Show a work in the workspace, or in the figure that is on the screen. @param {string} link */
+  function lookAt(link) {
+    if (presented.show(link)) return;
+    const { pathname, hash } = new URL(presented.link(), "http://room");
+    presented.show(`${pathname}?${new URLSearchParams({ shows: link.slice(2) })}${hash}`);
+  }
+
   /** @param {QuestionReply} question */
   function status(question) {
     if (problem) return problem;
@@ -158,7 +139,7 @@ export function createEntrant(page, api, presented, { code, member, drafts, draw
       const sentence = sentenceOf(question).trim();
       return [
         types && button(t("Try it"), () => void handIn(question, () => withSentence(about, sentence)), { className: "button strong", disabled: busy || !sentence }),
-        !paused && button(types ? t("Look at it in the workspace") : t("Explore…"), () => (types && presented.show(withSentence(about, sentence)), fold(true)), types ? {} : { className: "button strong" }),
+        !paused && button(types ? t("Look at it in the workspace") : t("Explore…"), () => (types && lookAt(withSentence(about, sentence)), fold(true)), types ? {} : { className: "button strong" }),
         el("p", { className: "crowd", role: "status" }, status(question)),
       ];
     },

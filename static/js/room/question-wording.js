@@ -2,8 +2,7 @@
 
 import { KINDS } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
-import { ask } from "../ask/question.js";
-import { served } from "../core/store/data-sources.js";
+import { answerSources, ask } from "../ask/question.js";
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
@@ -30,7 +29,7 @@ export async function wordingOf(page, api, presented, about) {
   const kind = KINDS[about.kind];
   const ownWords = (about.scene && presented.wording?.(about.scene)?.words.map(({ textContent }) => textContent).join("")) || wordsOf(about);
   if (!kind) return ownWords ? { words: ownWords.slice(0, MAX_WORDS), choices: {} } : undefined;
-  const inquiry = ask(page, { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) }, about);
+  const inquiry = ask(page, answerSources(api, about.share), about);
   const words = Promise.all([ownWords || kind.words(inquiry).then(plainText), kind.choices(inquiry)]).catch(() => null);
   const wording = await Promise.race([words, new Promise((/** @type {(value: null) => void} */ resolve) => setTimeout(() => resolve(null), PATIENCE))]);
   if (!wording) return undefined;

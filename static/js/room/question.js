@@ -8,9 +8,8 @@ import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
 import { plainNumbers } from "../ask/answer-entry.js";
 import { createPrediction } from "../ask/predict.js";
-import { ask } from "../ask/question.js";
+import { answerSources, ask } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { served } from "../core/store/data-sources.js";
 import { failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -95,7 +94,6 @@ function createCover(root, bar, panel) {
 export function createQuestionPanel({ page, api, presented, root, bar, drafts, actions, works: worksOf }) {
   const { t } = page;
   const answers = drafts !== null;
-  const sources = { source: served(api), compute: (/** @type {object} */ body) => api.lab(body) };
   const timer = createTimer(page, api.clock.now);
   const { panel, context, words, place, summary, works, below } = panelElements(t, answers, timer.element);
   bar.after(panel);
@@ -128,6 +126,7 @@ export function createQuestionPanel({ page, api, presented, root, bar, drafts, a
     if (entry === "text") return openText(question, entered);
     if (!words.textContent) render(words, entry === "work" ? goalWords(t, about) || t("A challenge") : t("Question")); // until it is worded, since the heading has the focus
     if (entry === "work") return;
+    const sources = answerSources(api, about.share);
     const inquiry = ask(page, sources, about);
     prediction = createPrediction({
       root: place,

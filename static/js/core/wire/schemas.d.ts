@@ -376,6 +376,24 @@ export interface components {
       /** @description For a patch: that change as a share of the difference between both runs; null if the runs hardly differ (by less than 0.01 nats), or the row has no counterpart. */
       recovered?: ((number | null)[]) | null;
     };
+    /** @description A work as it can be sent, and whether it reaches the goal. */
+    CheckReply: {
+      /** @description What was run: what may not be chosen is that of the question. */
+      link: string;
+      verdict: components["schemas"]["Verdict"];
+      /** @description Proves the verdict where the work is sent as an answer. */
+      seal: string;
+    };
+    /** @description A work for the goal of a question. */
+    CheckRequest: {
+      /**
+       * Format: int32
+       * @description Its number, from 0.
+       */
+      question: number;
+      /** @description Of the workspace. */
+      link: string;
+    };
     /** @description A token that a hypothesis continues with. */
     ChosenReply: {
       text: string;
@@ -3310,6 +3328,8 @@ export type CandidateReply = components["schemas"]["CandidateReply"];
 export type CellsReply = components["schemas"]["CellsReply"];
 export type Certainty = components["schemas"]["Certainty"];
 export type ChangeReply = components["schemas"]["ChangeReply"];
+export type CheckReply = components["schemas"]["CheckReply"];
+export type CheckRequest = components["schemas"]["CheckRequest"];
 export type ChosenReply = components["schemas"]["ChosenReply"];
 export type ClassReply = components["schemas"]["ClassReply"];
 export type CollectionCreated = components["schemas"]["CollectionCreated"];

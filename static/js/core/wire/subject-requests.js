@@ -7,7 +7,7 @@ import { connectionProblem, json, tensors } from "./reply.js";
 /**
  * @import {
  *   AnswerRequest, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
- *   ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
+ *   CheckReply, CheckRequest, ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
  *   FoundRowsReply, GalleryReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
  *   RecordReply, RemovalReply, RoomCreated, RoomPatch, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
  *   StageRequest, ParticipantReply, StudyAnswers, StudyReply, StudyRequest, StudyResults, SubmissionRequest,
@@ -349,6 +349,9 @@ export function assignments({ ask, read, send }) {
 
     /** Read the questions, with the numbers that are revealed to the owner of a token. @param {string} id @param {string} [token]  the key, or that of a student @returns {Promise<AssignmentReply>} */
     readAssignment: async (id, token) => (token ? json(await ask(assignmentPath(id), bearer(token))) : read(assignmentPath(id))),
+
+    /** Check on a run whether a work reaches the goal of a question. @param {string} id @param {CheckRequest} work @returns {Promise<CheckReply>} */
+    checkWork: async (id, work) => json(await send(`${assignmentPath(id)}/checks`, work, JSON_TYPE)),
 
     /** Send a student's answers, instead of those sent before. @param {string} id @param {SubmissionRequest} submission */
     submitAnswers: async (id, submission) => void (await send(`${assignmentPath(id)}/answers`, submission, JSON_TYPE)),
