@@ -145,7 +145,8 @@ async def qti(services: Services, request: Request, collection_id: str, edit_key
             for item in document["items"]
             for question in item.get("questions", [])
         ]
-        return package(document["title"], lang, questions)
+        worded = [question for question in questions if question.words]  # a goal may have none
+        return package(document["title"], lang, worded)
 
     return await off_loop(make, size=10_000 * len(document["items"]))
 

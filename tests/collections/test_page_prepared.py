@@ -85,4 +85,4 @@ def test_a_challenge_is_prepared_and_its_works_are_checked_on_the_slides(
         expect(teacher.locator(".challenge .crowd")).to_have_text("1 work · 1 do it")
         phone.click(".room-actions .quiet")  # its figure shows the sentence
         expect(phone.locator(".room-question")).to_be_hidden()
-        expect(phone.locator(".live[data-current], .item[data-current] figure")).to_be_visible()
+        expect(phone.locator(".item figure a[href*='My+cat+sings']")).to_be_visible()

@@ -43,10 +43,10 @@ export const emptyDraft = () => ({ kind: "choice", words: "", secondWords: "", t
  * @param {"en" | "zh"} lang  of the author's page
  * @param {<T>(items: T[]) => T[]} shuffle
  * @param {import("./point-picker.js").PointedFigure | null} [figure]  that the class would point at
- * @param {string} [shown]  what is beside the question, as a query string: a goal is about it
+ * @param {string} [beside]  what is beside the question, as a query string: a goal is about it
  * @returns {PreparedQuestion | {missing: MissingPart}}
  */
-export function questionOf(draft, lang, shuffle, figure = null, shown = "") {
+export function questionOf(draft, lang, shuffle, figure = null, beside = "") {
   const { kind, twoLanguages } = draft;
   const [words, secondWords] = [draft.words.trim(), draft.secondWords.trim()];
   const written = draft.options.filter(({ text }) => text.trim());
@@ -67,7 +67,7 @@ export function questionOf(draft, lang, shuffle, figure = null, shown = "") {
     if (draft.within.trim() && (within === null || within < 0)) return { missing: "within" };
     return { entry: "numbers", ask: { kind, ...about, value, ...(within === null ? {} : { within }) } };
   }
-  if (goal) return { entry: "work", ask: { kind, ...about, link: shown, goal } };
+  if (goal) return { entry: "work", ask: { kind, ...about, link: beside, goal } };
   if (kind === "point") {
     if (!figure) return { missing: "figure" };
     const cells = cellsIn(draft, figure.link);

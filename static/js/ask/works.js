@@ -8,8 +8,10 @@ import { wordsOf } from "./own-questions.js";
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Question } from "./question.js" */
 
-/** Characters of a work's link, and of a typed sentence. */
-export const [MAX_LINK, MAX_SENTENCE] = [2_000, 400];
+/** Characters of a work's link. */
+export const MAX_LINK = 2_000;
+/** Characters of a typed sentence. */
+export const MAX_SENTENCE = 400;
 
 /** What a page shows as a link of the workspace; null: no sentence. @param {string} link */
 export function workLink(link) {

@@ -31,6 +31,7 @@ async function addPrepared(api, t) {
       render(key, solution(t, question));
       answers.append(key);
     }
+  root.toggleAttribute("data-empty", !tasks.children.length);
 }
 
 async function start() {
