@@ -28,7 +28,7 @@ export function createWorkEntry({ t }, api, { id, index, question, labelled, ans
   const element = h("div", { className: "work-entry" });
   const types = isTyped(question);
   let typed = answer ? (types ? originalOf({ link: answer[0] }) : answer[0]) : types ? originalOf(question) : "";
-  let [busy, closed, says, isProblem] = [false, !answers, "", false];
+  let [busy, closed, status, isProblem] = [false, !answers, "", false];
   /** @type {boolean | null} */
   let right = null;
 
@@ -46,7 +46,7 @@ export function createWorkEntry({ t }, api, { id, index, question, labelled, ans
 
   /** @param {string} words @param {boolean} [failed] */
   function finish(words, failed = false) {
-    [says, isProblem] = [words, failed];
+    [status, isProblem] = [words, failed];
     draw();
   }
 
@@ -72,7 +72,7 @@ export function createWorkEntry({ t }, api, { id, index, question, labelled, ans
       goalList(t, question),
       answers && !types && el("p", { key: "how", className: "hint" }, t("Open it in the workspace, find it there, and paste the address of that page here.")),
       answers && el("form", { key: "form", onsubmit: submit }, field, el("p", { className: "actions" }, el("button", { type: "submit", className: "button strong", disabled: busy || closed || !typed.trim() }, t("Try it")), el("a", { href, target: "_blank", rel: "noopener" }, t("Look at it in the workspace")))),
-      el("p", { key: "says", className: isProblem ? "problem" : "says", role: "status" }, busy ? t("Running…") : says),
+      el("p", { key: "says", className: isProblem ? "problem" : "says", role: "status" }, busy ? t("Running…") : status),
     );
   }
 
@@ -82,7 +82,7 @@ export function createWorkEntry({ t }, api, { id, index, question, labelled, ans
     close: () => ((closed = true), draw()),
     /** Whether the work that was sent does what is asked; null: nothing is checked. @returns {Promise<boolean | null>} */
     async reveal() {
-      if (answer && !says) await run(answer[0]);
+      if (answer && !status) await run(answer[0]);
       return right;
     },
   };
