@@ -89,7 +89,7 @@ function matrixTable(t, choices, { key, caption, className = "" }, drawCell) {
   const rows = Array.from({ length: cells.length / (columns.length || 1) }, (_, i) => cells.slice(i * columns.length, (i + 1) * columns.length));
   return el(
     "div",
-    { key, className: `cell-matrix ${className}`, onkeydown: moveFocus },
+    { key, className: `cell-matrix ${className}`, onkeydown: moveFocus, style: { "--rows": String(rows.length), "--columns": String(columns.length) } },
     el(
       "table",
       {},
@@ -115,7 +115,7 @@ const share = (/** @type {number} */ value) => ({ style: { "--share": String(val
 export function cellPicker(t, choices, { chosen, right, fixed, choose }) {
   const first = chosen[0] ?? cellChoices(choices).find(({ cell }) => !Number.isNaN(cell.weight))?.id;
   const label = (/** @type {CellChoice} */ { label: words, cell }) => t("{cell}: {weight}", { cell: textOf(/** @type {Described} */ (words)), weight: two(cell.weight) });
-  return matrixTable(t, choices, { key: "matrix" }, (choice) => {
+  return matrixTable(t, choices, { key: "matrix", caption: right && t("Model") }, (choice) => {
     const { id, cell } = choice;
     if (Number.isNaN(cell.weight)) return el("td", { key: id, className: "masked", title: t("masked"), "data-cell": id });
     const isRight = right?.includes(id);
