@@ -28,6 +28,7 @@ def test_questions_are_written_into_a_collection_and_asked_from_its_slides(
         expect(teacher.locator(".prepared li")).to_contain_text("Where does it look?")
         teacher.click(".saving >> text=Save")
         expect(teacher.locator(".saving .says")).to_have_text("Saved.")
+        expect(teacher.locator(".saving >> text=Present")).to_be_visible()
         teacher.goto(page_url)
         assert "Do not tell" not in (teacher.content() + httpx.get(page_url).text)
         teacher.click("[data-present]")

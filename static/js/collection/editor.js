@@ -223,10 +223,11 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
 
   /** @param {number} version */
   async function save(version) {
-    const done = await askServer(() => api.changeCollection(id, document, keyOf(id), version));
+    const sent = document;
+    const done = await askServer(() => api.changeCollection(id, sent, keyOf(id), version));
     if (!done) return;
     problem = null;
-    if (!(done instanceof Problem)) saved(done);
+    if (!(done instanceof Problem)) saved(done, sent);
     else if (done.kind === "collection-changed") {
       const reply = await api.readCollection(id, keyOf(id)).catch(failure);
       if (reply instanceof Problem) problem = reply;
@@ -243,9 +244,9 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
     keepDraft(id, null);
   }
 
-  /** @param {CollectionReply} done */
-  function saved(done) {
-    settle(done);
+  /** @param {CollectionReply} done @param {Document} sent  the server fills in what its questions leave out */
+  function saved(done, sent) {
+    settle({ ...done, ...documentFields(sent) });
     remember({ id, title: done.title, key: keyOf(id) });
     message = t("Saved.");
   }
