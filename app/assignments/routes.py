@@ -121,7 +121,7 @@ async def check_work(
 ) -> CheckReply:
     """Check on a run whether a work reaches the goal of a question. Nothing is stored."""
     response.headers["Cache-Control"] = "no-store"
-    return await answers.check_work(services, assignment_id, body)
+    return await assignments.check_work(services, assignment_id, body)
 
 
 @router.get("/{id}/answers", summary="Sum up the answers", responses=problems(**OWNED, **DATABASE))

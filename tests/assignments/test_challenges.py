@@ -90,7 +90,8 @@ async def test_what_has_no_goal_or_cannot_be_run_is_refused(client: httpx.AsyncC
     one = await assigned(client)
     for n in (0, 2):
         hold(await checked(client, one, n, source="Hi"), 409, "not-asking", "question")
-    for state in ({"source": " "}, {"source": "x" * 2_500}, {"layer": "1"}):
+    states: list[dict[str, Any]] = [{"source": " "}, {"source": "x" * 2_500}, {"layer": "1"}]
+    for state in states:
         assert (await checked(client, one, **state)).status_code == 422
     lost = await client.post(f"{PATH}/nowhere/checks", json={"question": 1, "link": "/?source=Hi"})
     assert lost.status_code == 404

@@ -92,6 +92,7 @@ function bindEditing(page, api) {
   /** The page is loaded again, since what it shows may have been edited. */
   function present() {
     writeFragment(window, PRESENT);
+    window.scrollTo(0, 0); // the loaded page would begin at the item that was edited
     window.location.reload();
   }
 

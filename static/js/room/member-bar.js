@@ -2,7 +2,7 @@
 
 import { el } from "../lib/render.js";
 import { spelledCode } from "./bar.js";
-import { ownNickname, setOwnNickname } from "./room-storage.js";
+import { ownNickname, ownRooms, setOwnNickname } from "./room-storage.js";
 
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
 /** @import { PageContext } from "../core/figure/types.js" */
@@ -28,11 +28,21 @@ export function memberMessage({ t, phrase }, presented, { code, screen, explorin
   if (ended) return el("p", { className: "says", role: "status" }, ended);
   if (isLost) return el("p", { className: "says" }, t("Connecting to room {code}…", { code: name }));
   const thanks = last?.picked && !exploring && el("p", { key: "thanks", className: screen ? "thanks" : "says thanks" }, thanked(t, last.picked, isMade));
-  if (screen) return [el("p", { className: "says" }, dot, " ", phrase(t("Join at {address} with the code {code}"), { address: el("b", {}, `${window.location.host}/room`), code: el("b", {}, name) })), thanks];
+  if (screen) return [el("p", { className: "says" }, dot, " ", phrase(t("Join at {address} with the code {code}"), { address: el("b", {}, joinAddress(code)), code: el("b", {}, name) })), thanks];
   if (thanks) return thanks;
   if (last?.paused) return el("p", { className: "says" }, t("Your teacher has paused exploring. Look at what the class sees."));
   if (exploring && last) return el("p", { className: "says" }, phrase(t("The class: {what}"), { what: el("b", {}, presented.says(last.link)) }));
   return el("p", { className: "says" }, dot, " ", phrase(t("Following room {code}"), { code: el("b", {}, name) }));
+}
+
+/**
+ * Where the class joins, as the server names itself to others: the teacher's screen may be at an address
+ * that only this computer knows. Another computer's screen got here by one that others know.
+ * @param {string} code
+ */
+function joinAddress(code) {
+  const url = ownRooms().find((room) => room.code === code)?.url;
+  return `${url ? new URL(url).host : window.location.host}/room`;
 }
 
 /** Whose work the class looks at, with a word of thanks. @param {Translate} t @param {NonNullable<RoomState["picked"]>} picked @param {boolean} isMade */
