@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from headlight.array_forms import about_layers, check_layers
+from headlight.notices import Notice, doubtful, t
 from model.adapters.requests.adapter import Adapter
-from model.adapters.requests.request import Request
-from model.adapters.requests.trace import Trace
+from model.adapters.requests.request import Patch, Receiver, Request
+from model.adapters.requests.trace import Decoding, Trace
+from model.errors import InputError
 from model.text.tokens import Token
+from model.trace.interventions import Intervention
 from model.trace.tensor_names import select
+
+# What needs no other layer's tensors.
+CAPABILITIES = {
+    *("decode", "score", "candidates", "alignment"),
+    *("mean", "chat", "padding", "pair"),
+}
+LAYER = re.compile(r"(encoder|decoder)\.(\d+)(?=\.)")
 
 
 class OfLayer(Protocol):
@@ -27,11 +38,15 @@ Entry = TypeVar("Entry", bound=OfLayer)
 class ChosenLayers(Adapter):
     """A model of which only some layers are recorded; it runs whole.
 
-    They are numbered anew, from 0, and `notices` says which they are. Tensors that belong to no
-    attention of these layers are left out, except the candidates of each step.
+    They are numbered anew, from 0, also in the interventions of a request, and `notices` says which
+    they are. Tensors that belong to no attention of these layers are left out, except the
+    candidates of each step. `changes` are interventions in every run, which name any layer by its
+    number in the model.
     """
 
-    def __init__(self, model: Adapter, layers: Sequence[int]) -> None:
+    def __init__(
+        self, model: Adapter, layers: Sequence[int], changes: Sequence[Intervention] = ()
+    ) -> None:
         numbers = sorted({attention.layer for attention in model.info.attentions})
         chosen = sorted(check_layers(layers, numbers))
         for stack, count in model.info.layers.items():
@@ -40,6 +55,8 @@ class ChosenLayers(Adapter):
                     f"layers: {stack} has none of them; its layers are 0 … {count - 1}"
                 )
         self._model = model
+        self._layers = chosen
+        self._changes = tuple(changes)
         self._number = {layer: number for number, layer in enumerate(chosen)}
         attentions = [
             attention for attention in model.info.attentions if attention.layer in self._number
@@ -62,11 +79,16 @@ class ChosenLayers(Adapter):
             taught=self._renumbered(model.info.taught),
             networks=(),
             zoo=None,
+            capabilities=model.info.capabilities & CAPABILITIES,
+            missing={
+                **dict.fromkeys(model.info.capabilities - CAPABILITIES, "some-layers"),
+                **model.info.missing,
+            },
         )
         # By the name in the model; a name without a layer stays.
         self._names = {name: new for name in model.names if (new := self._name(name)) is not None}
         self.names = tuple(self._names.values())
-        self.notices = tuple(about_layers(chosen))
+        self.notices = (*about_layers(chosen), *_about_changes(self._changes))
 
     def _renumbered(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         return tuple(
@@ -91,6 +113,9 @@ class ChosenLayers(Adapter):
             self._trace(request, trace) for request, trace in zip(requests, traces, strict=True)
         ]
 
+    def write(self, request: Request) -> Decoding:
+        return self._model.write(self._whole_request(request))
+
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         return self._model.written(ids)
 
@@ -105,7 +130,33 @@ class ChosenLayers(Adapter):
             request,
             select=tuple(name for name, new in self._names.items() if new in names),
             summarise=tuple(place for place, new in self._places.items() if new in places),
+            interventions=(
+                *self._changes,
+                *(self._whole_change(change) for change in request.interventions),
+            ),
         )
+
+    def _whole_change(self, change: Intervention) -> Intervention:
+        """Return an intervention with the numbers of the model; of a path, also at its end."""
+        patch = change.value
+        if isinstance(patch, Patch) and patch.to:
+            receiver = Receiver(self._whole_name(patch.to.at), patch.to.head)
+            change = replace(change, value=replace(patch, to=receiver))
+        return replace(change, at=self._whole_name(change.at))
+
+    def _whole_name(self, name: str) -> str:
+        match = LAYER.match(name)
+        if not match:
+            return name
+        number = int(match[2])
+        if number >= len(self._layers):
+            raise InputError(
+                "unknown-place",
+                "interventions",
+                f"interventions: {name} is no layer of this figure, whose layers are "
+                f"0 … {len(self._layers) - 1}",
+            )
+        return f"{match[1]}.{self._layers[number]}{name[match.end() :]}"
 
     def _trace(self, request: Request, trace: Trace) -> Trace:
         return replace(
@@ -115,6 +166,12 @@ class ChosenLayers(Adapter):
             tensors=_renamed(trace.tensors, self._names),
             summaries=_renamed(trace.summaries, self._places),
         )
+
+
+def _about_changes(changes: Sequence[Intervention]) -> Iterator[Notice]:
+    if changes:
+        names = ", ".join(f"{change.do} ({change.at})" for change in changes)
+        yield doubtful(t("The model of this figure is changed: {changes}.", changes=names))
 
 
 Value = TypeVar("Value")

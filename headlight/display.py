@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -15,6 +15,7 @@ from app.figures.kinds import HandoutContent
 from app.handouts.handout_html import MANY, SELECT, handout
 from app.handouts.packing import CHARSET
 from app.handouts.rounded_weights import MAX_BYTES, rounded_file
+from app.traces.interventions import stated
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
 from headlight.chosen_layers import ChosenLayers
@@ -23,7 +24,7 @@ from headlight.notices import AttentionWarning
 from headlight.pictures import picture
 from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter import Adapter
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.trace.tensor_names import present
 
@@ -140,9 +141,18 @@ def traced(model: Adapter, request: str | Request) -> Trace:
 
 def content(model: Adapter, trace: Trace, place: Mapping[str, Any]) -> HandoutContent:
     """Return the content of a handout, opened at a place; None in it stands for a default."""
-    state = {model.info.texts[0]: trace.request.source, "view": "attention"}
-    if trace.request.pair is not None:
-        state["pair"] = trace.request.pair
+    request = trace.request
+    state = {model.info.texts[0]: request.source, "view": "attention"}
+    place = {
+        **place,
+        "pair": request.pair,
+        "direction": request.direction,
+        "target": request.target,
+        "decode": None if request.decode == Decode() else asdict(request.decode),
+        "interventions": [stated(change) for change in request.interventions] or None,
+        "pad_to": request.pad_to,
+        "chat": request.chat or None,
+    }
     lang = place.get("lang") or "en"
     described = ModelReply.model_validate(model.info).model_dump()
     if isinstance(model, GivenAttention):
@@ -177,7 +187,12 @@ def asked(
         return given_model, given_model.text
     layers = reading.get("layers")
     opened, text = _opened_model(seen, about, {**reading, "layers": None})
-    return opened if layers is None else ChosenLayers(opened, layers), text
+    if layers is None:
+        return opened, text
+    if isinstance(text, Request):  # of the whole model: it may change layers that are not kept
+        changes, text = text.interventions, replace(text, interventions=())
+        return ChosenLayers(opened, layers, changes), text
+    return ChosenLayers(opened, layers), text
 
 
 def _opened_model(

@@ -7,8 +7,8 @@ between the page and the traits, and the kernel answers the page's requests as t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import traitlets
@@ -22,7 +22,7 @@ from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention
 from headlight.display import HEIGHT, Shown, asked, content, traced, warn_if_large
 from headlight.in_process import ApiReply, InProcessApi
-from model.adapters.requests.request import Decode, ask
+from model.adapters.requests.request import ask
 from model.adapters.requests.trace import Trace
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo
@@ -43,8 +43,9 @@ PATHS = ("/api/trace", "/api/decode", "/api/sweep", "/api/positions", "/api/mode
 class Widget(AnyWidget):
     """The figure of `show`, which Python and the reader both move.
 
-    The arguments are those of `show`. A click comes back to Python, and setting a trait moves the
-    figure: `observe` calls a function when one changes.
+    The arguments are those of `show`; with `layers`, traits count among the layers kept. A click
+    comes back to Python, and setting a trait moves the figure: `observe` calls a function when one
+    changes.
 
     - `text`: the sentence. Setting it runs the model.
     - `block` ("encoder", "decoder", "cross"), `layer`, `head`: the attention that is open, from 0.
@@ -76,6 +77,9 @@ class Widget(AnyWidget):
         self,
         subject: Any,
         *about: Any,
+        tokenizer: Any = None,
+        scheme: str | None = None,
+        layers: Sequence[int] | None = None,
         block: str | None = None,
         layer: int | None = None,
         head: int | None = None,
@@ -83,7 +87,9 @@ class Widget(AnyWidget):
         theme: str | None = None,
         height: int = HEIGHT,
     ) -> None:
-        self._model, sentence = asked(subject, about)
+        self._model, sentence = asked(
+            subject, about, {"tokenizer": tokenizer, "scheme": scheme, "layers": layers}
+        )
         self._request = ask(sentence)
         self._lang, self._theme = lang, theme
         self._api: InProcessApi | None = None
@@ -164,7 +170,6 @@ class Widget(AnyWidget):
         return [attention for attention in self._attentions if attention.block == self.block]
 
     def _content(self) -> HandoutContent:
-        request = self.trace.request
         query, key = self.pinned or (None, None)
         place = {
             "block": self.block,
@@ -173,12 +178,6 @@ class Widget(AnyWidget):
             "query": query,
             "key": key,
             "lang": self._lang,
-            "direction": request.direction,
-            "target": request.target,
-            "decode": None if request.decode == Decode() else asdict(request.decode),
-            "interventions": [stated(change) for change in self.changes] or None,
-            "pad_to": request.pad_to,
-            "chat": request.chat or None,
         }
         return content(self._model, self.trace, place)
 

@@ -86,6 +86,7 @@ def test_another_head_is_as_close_as_it_says_and_its_numbers_have_fewer_digits(
         np.testing.assert_allclose(seen.sum(-1), 1, atol=1e-3)
     opened.page.mouse.click(*opened.cell(3, 2))
     expect(opened.find("#working")).to_contain_text(re.compile(r"≈ 0\.\d\d$|<0.01$"))
+    expect(opened.find("#view .notes")).to_contain_text(re.compile(r"≈ 0\.\d\d on average"))
 
 
 def test_every_view_draws_and_the_exact_head_stays_exact(

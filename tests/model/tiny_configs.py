@@ -7,11 +7,14 @@ which that does not give a model of at most `NUMBERS` numbers raises `NotSmallEr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import torch
+
+from tests.model.tiny_config_options import OPTIONS
 
 NUMBERS = 20_000_000
 LAYERS, HEADS, KV_HEADS, HEAD_SIZE, WIDTH, FED, LENGTH = 2, 4, 2, 8, 32, 48, 64
@@ -79,11 +82,12 @@ def tiny_models(class_: Any, vocabulary: int) -> Iterator[Any]:
 
     Raises `NotSmallError` if there is none.
     """
+    name = class_.__name__
     reason: Exception | None = None
     count = 0
     for variant in VARIANTS:
         try:
-            config = tiny_config(class_.config_class, vocabulary, variant)
+            config = tiny_config(class_.config_class, vocabulary, variant, OPTIONS.get(name, {}))
             with torch.device("meta"):
                 size = sum(value.numel() for value in class_(config).parameters())
             if size > NUMBERS:
@@ -102,19 +106,31 @@ def tiny_models(class_: Any, vocabulary: int) -> Iterator[Any]:
         raise NotSmallError(f"{type(reason).__name__}: {first}") from reason
 
 
-def tiny_config(class_: Any, vocabulary: int, variant: Variant) -> Any:
-    """Return the default config of a class with small numbers."""
+def tiny_config(
+    class_: Any, vocabulary: int, variant: Variant, more: Mapping[str, Any] = MappingProxyType({})
+) -> Any:
+    """Return the default config of a class with small numbers, and with `more` options."""
     whole = class_().to_dict()
     options = {
         key: value
         for key, value in _small(whole, vocabulary, variant).items()
         if key not in whole or value != whole[key] or key.endswith("config")
     }
-    config = class_(**options)
+    config = class_(**_merged(options, more))
     config._attn_implementation = "eager"  # as a folder is opened
     if config.is_encoder_decoder and getattr(config, "decoder_start_token_id", None) is None:
         config.decoder_start_token_id = 0
     return config
+
+
+def _merged(options: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with others in their place, those of a config in a config too."""
+    merged = dict(options)
+    for key, value in more.items():
+        before = merged.get(key)
+        both = isinstance(before, dict) and isinstance(value, dict) and key.endswith("config")
+        merged[key] = _merged(before, value) if both else value
+    return merged
 
 
 def _small(config: dict[str, Any], vocabulary: int, variant: Variant) -> dict[str, Any]:
@@ -144,14 +160,19 @@ def _layers(config: dict[str, Any]) -> set[int]:
 
 def _value(key: str, value: Any, vocabulary: int, variant: Variant, layers: set[int]) -> Any:
     if isinstance(value, dict):
+        if key == "per_layer_config":
+            value = {name: entry for name, entry in value.items() if int(name) < LAYERS}
         if key.endswith(("config", "encoder", "decoder")) and value:
             kind = {"model_type": value["model_type"]} if "model_type" in value else {}
             return {**_small(value, vocabulary, variant), **kind}
         return {
-            name: _value(name, entry, vocabulary, variant, layers) for name, entry in value.items()
+            name: _value(str(name), entry, vocabulary, variant, layers)
+            for name, entry in value.items()
         }
     if isinstance(value, list) and len(value) in layers and len(value) > LAYERS and variant.lists:
         return [value[0], value[-1]]
+    if key == "vocab_size":  # open in some, and in others without room for the tokenizer's
+        return vocabulary
     if not _whole(value):
         return value
     if re.search(r"vocab_size|vocabulary_size", key):

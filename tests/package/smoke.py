@@ -76,6 +76,9 @@ def check(command: Sequence[str], folder: Path) -> None:
     assert "en-zh" in json.loads(run("models", "--json"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
+    environment["HEADLIGHT_PORT"] = str(port)  # a problem of the default one is no other's
+    findings = json.loads(run("doctor", "--json"))
+    print("doctor:", {finding["subject"]: finding["detail"] for finding in findings}, flush=True)
     served = [*command, "serve", "--host", "127.0.0.1", "--port", str(port)]
     server = subprocess.Popen(served, cwd=folder, env=environment)
     try:

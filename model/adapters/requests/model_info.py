@@ -60,6 +60,7 @@ REASONS = {
     "source-and-target": "its second text is the target, which it writes",
     "no-pair-template": "its tokenizer puts nothing between two texts",
     "too-few-types": "its tokenizer gives two texts a token type that the model lacks",
+    "some-layers": "only some of its layers are here",
     "no-snapshots": "no snapshots were recorded during its training",
 }
 

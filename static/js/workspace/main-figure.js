@@ -53,6 +53,7 @@ const REASONS = {
   "source-and-target": (t) => t("The second text of this model is the target, which it writes."),
   "no-pair-template": (t) => t("The tokenizer of this model puts nothing between two texts."),
   "too-few-types": (t) => t("The tokenizer of this model gives two texts a token type that the model lacks."),
+  "some-layers": (t) => t("This figure has only some layers of the model."),
   "no-snapshots": (t) => t("This model has no snapshots of its training."),
 };
 

@@ -2,7 +2,7 @@
 
 import { attentionAt, extent, place } from "../../core/wire/attentions.js";
 import { arrow } from "../../core/store/two-texts.js";
-import { two } from "../../lib/numbers.js";
+import { rounded, two } from "../../lib/numbers.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { addedTokens } from "../../core/figure/row-wording.js";
 
@@ -49,16 +49,20 @@ function textsNote(t, { choice, matrix }, between) {
   const limits = t("Only {texts} is shown: A is the first text, B the second, each with its special tokens.", { texts: arrow(between) });
   if (choice.pool === "max") return limits;
   const sum = [...matrix.values].reduce((total, value) => total + (value || 0), 0);
-  const share = t("It is {mean} of a row's weight, on average.", { mean: two(sum / (matrix.rows || 1)) });
+  const share = t("It is {mean} of a row's weight, on average.", { mean: rounded(sum / (matrix.rows || 1), matrix.error, two) });
   return `${limits} ${share}`;
 }
 
 /** @param {...import("../../core/compute/aggregate-attention.js").Axis} axes */
 const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
 
+/** Of the bars at the end of the rows. @param {Reading} reading */
+const meanOfBars = ({ sinks, sinkError }) => rounded(sinks.reduce((sum, share) => sum + share, 0) / (sinks.length || 1), sinkError, two);
+
 /** @param {Context["t"]} t @param {Reading} reading */
-function learnedSink(t, { choice, sinks, specials, templated }) {
-  const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
+function learnedSink(t, reading) {
+  const { choice, specials, templated } = reading;
+  const mean = meanOfBars(reading);
   return [
     choice.pool === "max"
       ? t("The hatched column is the largest weight of any single head on its learned attention sink, which is not a " +
@@ -71,9 +75,10 @@ function learnedSink(t, { choice, sinks, specials, templated }) {
 }
 
 /** @param {Context["t"]} t @param {Reading} reading */
-function sinks(t, { choice, sinks, specials, templated, rows }) {
+function sinks(t, reading) {
+  const { choice, specials, templated, rows } = reading;
   const tokens = addedTokens(t, templated);
-  const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
+  const mean = meanOfBars(reading);
   if (!specials) return t("The bar at the end of a row is its weight on the first token: {mean} on average.", { mean });
   if (!choice.hides && choice.pool === "max")
     return t("The bar at the end of a row is the largest weight of any single head on {what}: {mean} on average.",
