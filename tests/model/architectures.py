@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,11 @@ LACKS = (
     r"NoneType' object has no attribute '(shape|size|to|dtype|transpose)'|specify|required|"
     r"unexpected keyword|cannot be|not-None|language unknown|got \(NoneType"
 )
+# Their "text" is several rows of codes of sound, not the ids of a tokenizer.
+OF_CODES = {
+    *("CsmForConditionalGeneration", "DiaModel", "KyutaiSpeechToTextModel"),
+    *("MusicgenMelodyModel", "MusicgenModel"),
+}
 TEXT = "The cat sat on the mat."
 
 
@@ -68,7 +74,7 @@ def attempt(name: str) -> Tried:
 
     transformers.logging.set_verbosity_error()
     try:
-        class_ = getattr(transformers, name)
+        class_ = _class(name)
         check_reads_ids(class_)
     except RefusalError:
         return Tried(name, NO_TEXT)
@@ -88,6 +94,19 @@ def attempt(name: str) -> Tried:
     return last or Tried(name, "not tried", "it has no small model")
 
 
+def _class(name: str) -> Any:
+    """Return a class of `MODEL_MAPPING`; some are not among the names of the library itself."""
+    import transformers
+    from transformers.models.auto.configuration_auto import model_type_to_module_name
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    if hasattr(transformers, name):
+        return getattr(transformers, name)
+    kind = next(kind for kind, names in MODEL_MAPPING_NAMES.items() if name in names)
+    module = model_type_to_module_name(kind)
+    return getattr(import_module(f"transformers.models.{module}.modeling_{module}"), name)
+
+
 def _served(name: str, model: Any, words: Any) -> Tried:
     """Return what becomes of a tiny model."""
     import torch
@@ -102,7 +121,8 @@ def _served(name: str, model: Any, words: Any) -> Tried:
         reason = str(error).partition("cannot be served: ")[2].partition("; run it yourself")[0]
         if reason.startswith("it reads no text"):
             return Tried(name, NO_TEXT)
-        if "(" in reason and "does not run" in reason and not re.search(LACKS, reason):
+        fails = "(" in reason and "does not run" in reason
+        if fails and name not in OF_CODES and not re.search(LACKS, reason):
             return Tried(name, "not tried", f"its small model fails {reason[reason.index('(') :]}")
         return Tried(name, "refused", reason)
     except Exception as error:
@@ -114,8 +134,16 @@ def _served(name: str, model: Any, words: Any) -> Tried:
 
 
 def _line(error: Exception) -> str:
+    """Return why no model could be made, or ran, as a line."""
+    if isinstance(error, ImportError) and (library := _library(error)):
+        return f"it needs the library {library}, which is not installed"
     first = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first[:160]}".rstrip(": ")
+
+
+def _library(error: ImportError) -> str:
+    said = re.search(r"requires the (\S+) library|No module named '(\w+)'", str(error))
+    return next(filter(None, said.groups()), "") if said else ""
 
 
 def tried(wanted: Sequence[str], seconds: float = SECONDS) -> Iterator[Tried]:

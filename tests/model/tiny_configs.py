@@ -16,7 +16,7 @@ import torch
 
 from tests.model.tiny_config_options import OPTIONS
 
-NUMBERS = 20_000_000
+NUMBERS = 100_000_000  # towers of images whose sizes have no common names
 LAYERS, HEADS, KV_HEADS, HEAD_SIZE, WIDTH, FED, LENGTH = 2, 4, 2, 8, 32, 48, 64
 Rule = tuple[str, int]
 KV = r"(key_value|kv)_heads|n_kv_head|num_head_kv|num_key_value"
