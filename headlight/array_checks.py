@@ -7,7 +7,7 @@ is drawn in the figure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,17 @@ def _advice(shape: Sequence[int], needed: tuple[int, int]) -> str:
     if tuple(shape[:2]) == needed:
         return ": its heads come last; use array.transpose(2, 0, 1)"
     excess = shape[1] - needed[0], shape[2] - needed[1]
-    square = shape[1] == shape[2] and needed[0] == needed[1]
+    square_tokens = needed[0] == needed[1]
+    square = shape[1] == shape[2] and square_tokens
     if square and excess[0] in (1, 2):
         return (
             f": {excess[0]} more than there are tokens, probably special ones such as [CLS]; take "
             "the tokens from the ids that the model read"
+        )
+    if square_tokens and shape[0] == 1 and not excess[0]:
+        return (
+            ": a row of features for each token, such as hidden states, is no attention; take the "
+            "attentions of the model's output"
         )
     if min(excess) >= 0:
         return f": if the rest is padding, cut it off: array[..., :{needed[0]}, :{needed[1]}]"
@@ -71,7 +77,7 @@ def check_values(name: str, arrays: Sequence[Array], queries: Sequence[Token]) -
         ~none & (np.abs(layer_sums - 1) > ROUNDING)
         for layer_sums, none in zip(sums, empty, strict=True)
     ]
-    notices = _about_empty_rows(name, empty, queries)
+    notices = [*_about_empty_rows(name, empty, queries), *_about_windows(arrays)]
     if any(rows.any() for rows in other):
         notices.append(_about_sums(name, arrays, sums, other, empty, queries))
     return notices
@@ -121,6 +127,22 @@ def _about_empty_rows(
             )
         )
     ]
+
+
+def _about_windows(arrays: Sequence[Array]) -> Iterator[Notice]:
+    """Yield a notice if columns may be places in a window: key − query + half of its width."""
+    rows, columns = arrays[0].shape[-2:]
+    if rows != columns or rows < 3 or not rows % 2:
+        return
+    token = np.arange(columns) + np.arange(rows)[:, None] - rows // 2
+    outside = (token < 0) | (token >= rows)
+    if not any(array[:, outside].any() for array in arrays):
+        yield doubtful(
+            t(
+                "In no head do the first queries look at the first keys, nor the last ones at the "
+                "last: so it is where columns are places in a window (Longformer), not tokens."
+            )
+        )
 
 
 def _about_sums(

@@ -88,6 +88,10 @@ def _chosen(layers: GivenLayers, chosen: Collection[int]) -> GivenLayers:
 
 def _saved(value: Any) -> Any:
     """Return the value of an nnsight proxy that was saved; anything else unchanged."""
+    if isinstance(value, torch.Tensor) and value.is_nested:
+        raise ValueError(
+            "attentions has a nested tensor, a batch of texts: choose one of tensor.unbind()"
+        )
     if isinstance(value, Mapping | Sequence) or hasattr(value, "shape"):
         return value
     inner = getattr(value, "value", None)
@@ -99,6 +103,12 @@ def _blocks(attentions: Any) -> Mapping[str, Any]:
         raise ValueError(NO_ATTENTIONS.format(what="attentions is None"))
     if (cached := _cached(attentions)) is not None:
         return cached
+    if _field(attentions, "global_attentions") is not None:  # of Longformer
+        raise ValueError(
+            "these attentions are of windows: a column is a place in each query's window, not a "
+            "token (the output has global_attentions). headlight.show(model, tokenizer, text) puts "
+            "them at their tokens"
+        )
     fields = {name: _field(attentions, name) for name in ("attentions", *OUTPUT_FIELDS)}
     has_fields = any(
         hasattr(attentions, name) or (isinstance(attentions, Mapping) and name in attentions)
@@ -286,6 +296,11 @@ def _joined_layer(place: str, passes: Sequence[Array], cross: bool) -> Array:
 def to_numpy(place: str, value: Any) -> Array:
     """Return an array of any library as float32. Raises `ValueError` for what is not numbers."""
     value = _saved(value)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(
+            f"{place} is a masked array, whose masked weights would be drawn: array.filled(0) "
+            "makes them 0"
+        )
     if isinstance(value, torch.Tensor):  # bfloat16 has no NumPy type
         if value.device.type == "meta":
             raise ValueError(f"{place} is on the device meta and has no numbers")
@@ -295,7 +310,7 @@ def to_numpy(place: str, value: Any) -> Array:
         if array.dtype.kind not in "biufV":
             raise TypeError(array.dtype)
         return array.astype(np.float32, copy=False)
-    except (TypeError, ValueError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         kind = type(value).__name__
         raise ValueError(f"{place} is not an array of numbers: {kind}, {error}") from error
 
@@ -303,8 +318,13 @@ def to_numpy(place: str, value: Any) -> Array:
 def one_text(place: str, array: Array) -> Array:
     """Return weights without an axis of a batch of one.
 
-    Raises `ValueError` for a batch that no text was chosen from.
+    Raises `ValueError` for a batch that no text was chosen from, and for less than a matrix.
     """
+    if array.ndim < 2:
+        raise ValueError(
+            f"{place} has shape {shape_text(array.shape)}; it must be (heads, queries, keys): a "
+            "row of weights for each token that looks. Weights of a single query are one row"
+        )
     if array.ndim == 4 and len(array) != 1:
         raise ValueError(
             f"{place} has shape {shape_text(array.shape)}: a batch of {len(array)}. Choose a text, "

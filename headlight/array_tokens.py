@@ -143,6 +143,8 @@ def _entries(name: str, value: Any) -> list[Any]:
             f"{name} are missing: pass the list of tokens that the model read, or Grid(rows, "
             "columns) for the patches of a picture"
         )
+    if isinstance(getattr(value, "tokens", None), list):  # an Encoding of the library tokenizers
+        value = value.tokens
     if isinstance(value, Mapping) or hasattr(value, "input_ids"):
         value = value["input_ids"] if isinstance(value, Mapping) else value.input_ids
     if isinstance(value, str | bytes):
@@ -162,6 +164,11 @@ def _entries(name: str, value: Any) -> list[Any]:
 
 
 def _read_ids(name: str, ids: Sequence[int], tokenizer: Any) -> ReadTokens:
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise TypeError(
+            f"tokenizer is {type(tokenizer).__name__}, and needed is one of transformers. Without "
+            f"one, pass the strings or bytes of the {name}"
+        )
     size = len(tokenizer)
     if outside := [id_ for id_ in ids if not 0 <= id_ < size]:
         raise ValueError(f"{name}: id {outside[0]} is outside the tokenizer's {size} tokens")

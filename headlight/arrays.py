@@ -196,7 +196,10 @@ def _tokens_by_text(blocks: Mapping[str, GivenLayers], tokens: Any) -> Mapping[s
     """Return the given tokens by text; raises `ValueError` if they are not those of the blocks."""
     of_two_texts = isinstance(tokens, Mapping) and not hasattr(tokens, "input_ids")
     if unknown := blocks.keys() - BLOCKS.keys() - {TEXT_BLOCK}:
-        raise ValueError(f"unknown: {', '.join(map(repr, unknown))}; known are {', '.join(BLOCKS)}")
+        raise ValueError(
+            f"unknown: {', '.join(map(repr, unknown))}; known are {', '.join(BLOCKS)}. A dict of "
+            "layers is given as their list: list(attentions.values())"
+        )
     if not blocks:
         raise ValueError(f"attentions is empty; it needs one of {', '.join(BLOCKS)}")
     if TEXT_BLOCK in blocks:

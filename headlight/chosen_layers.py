@@ -88,7 +88,11 @@ class ChosenLayers(Adapter):
         # By the name in the model; a name without a layer stays.
         self._names = {name: new for name in model.names if (new := self._name(name)) is not None}
         self.names = tuple(self._names.values())
-        self.notices = (*about_layers(chosen), *_about_changes(self._changes))
+        self.notices = (
+            *model.notices,
+            *about_layers(chosen),
+            *_about_changes(self._changes),
+        )
 
     def _renumbered(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         return tuple(

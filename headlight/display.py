@@ -161,10 +161,7 @@ def content(model: Adapter, trace: Trace, place: Mapping[str, Any]) -> HandoutCo
         "state": state | {key: value for key, value in place.items() if value is not None},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": described,
-        "notices": [
-            {"text": notice.text(lang), "doubt": notice.doubt}
-            for notice in getattr(model, "notices", ())
-        ],
+        "notices": [{"text": notice.text(lang), "doubt": notice.doubt} for notice in model.notices],
     }
     return HandoutContent(trace_reply(trace, "", model.info.id), share)
 
@@ -180,7 +177,8 @@ def asked(
     if not (is_wrapped(seen) or isinstance(seen, str) or hasattr(seen, "info")):
         if len(about) > 1:
             raise TypeError(
-                "arrays take their tokens, and as names tokenizer, scheme and layers: "
+                f"{_kind_of(seen)} is no model of transformers. Arrays take their tokens, and "
+                "as names tokenizer, scheme and layers: "
                 "show(attentions, tokens, tokenizer=…)"
             )
         given_model = given(seen, *about, **reading)
@@ -193,6 +191,10 @@ def asked(
         changes, text = text.interventions, replace(text, interventions=())
         return ChosenLayers(opened, layers, changes), text
     return ChosenLayers(opened, layers), text
+
+
+def _kind_of(value: Any) -> str:
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
 def _opened_model(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from headlight.notices import AttentionWarning, Notice, doubtful, t
 from headlight.unwrapping import check_recordable, unwrap
 from model.adapters.encoder_decoder.description import recorded_names
 from model.adapters.open_model import HUGGING_FACE, open_model
 from model.adapters.requests.adapter import Adapter
 from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
+
+PADDED = 0.02  # of a model's rows: those that no token has, so that their number is round
 
 
 def load(
@@ -59,7 +63,31 @@ def wrap(model: Any, tokenizer: Any = None, name: str | None = None) -> Adapter:
     from model.adapters.huggingface import models_in_memory
 
     tokenizer = unwrapped.tokenizer if tokenizer is None else tokenizer
-    return models_in_memory.wrap(unwrapped.model, tokenizer, name, unwrapped.name)
+    adapter = models_in_memory.wrap(unwrapped.model, tokenizer, name, unwrapped.name)
+    adapter.notices = tuple(_about_tokenizer(unwrapped.model.config, tokenizer))
+    for notice in adapter.notices:
+        warnings.warn(str(notice), AttentionWarning, stacklevel=2)
+    return adapter
+
+
+def _about_tokenizer(config: Any, tokenizer: Any) -> Iterator[Notice]:
+    """Yield a notice of a tokenizer that seems to be another model's, by its name and size.
+
+    Its ids are then other tokens to the model, and every figure looks right.
+    """
+    names = str(config._name_or_path), str(tokenizer.name_or_path)
+    rows, size = getattr(config.get_text_config(), "vocab_size", None), len(tokenizer)
+    if all(names) and names[0] != names[1] and rows and abs(rows - size) > PADDED * rows:
+        yield doubtful(
+            t(
+                "The tokenizer {tokenizer} has {size} tokens and the model {model} {rows}: is it "
+                "the tokenizer of another model?",
+                tokenizer=names[1],
+                size=size,
+                model=names[0],
+                rows=rows,
+            )
+        )
 
 
 @contextmanager

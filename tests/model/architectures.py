@@ -35,7 +35,8 @@ OUTCOMES = {
 # Errors of a model that needs more than a text, unlike those of a config that was made too small.
 LACKS = (
     r"NoneType' object has no attribute '(shape|size|to|dtype|transpose)'|specify|required|"
-    r"unexpected keyword|cannot be|not-None|language unknown|got \(NoneType"
+    r"unexpected keyword|cannot be|must be Tensor, not NoneType|not-None|language unknown|"
+    r"got \(NoneType"
 )
 # Their "text" is several rows of codes of sound, not the ids of a tokenizer.
 OF_CODES = {
@@ -88,7 +89,9 @@ def attempt(name: str) -> Tried:
                 return result
             last = last or result
     except NotSmallError as error:
-        return Tried(name, "not tried", str(error))
+        cause = error.__cause__
+        reason = _line(cause) if isinstance(cause, ImportError) else str(error)
+        return Tried(name, "not tried", reason)
     except Exception as error:  # of a config without defaults
         return Tried(name, "not tried", _line(error))
     return last or Tried(name, "not tried", "it has no small model")

@@ -54,7 +54,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "spatial_target_layers": [1],
         "vision_config": {"hidden_size": 64},
     },
-    "KimiLinearModel": {"layer_types": LINEAR_AND_FULL, "num_local_experts": 16},
+    "KimiLinearModel": {"layer_types": LINEAR_AND_FULL, "num_experts_per_tok": 2},
     "LayoutLMv3Model": {"coordinate_size": 6, "shape_size": 4},
     "Lfm2MoeModel": {"layer_types": ["conv", "full_attention"]},
     "LongcatFlashModel": {"head_dim": 4},

@@ -88,6 +88,29 @@ def test_a_row_of_a_newline_has_a_name() -> None:
     refused(layers([np.nan] * 6), r"head 3, row 4 “\\n” has a weight that is nan", tokens)
 
 
+def test_columns_that_are_places_in_a_window_are_doubted() -> None:
+    """Five tokens and a window of five: the shape is that of attention between tokens."""
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = transformers.LongformerConfig(
+        vocab_size=20,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        attention_window=4,
+        max_position_embeddings=20,
+    )
+    model = transformers.LongformerModel(config).eval()
+    output = model(torch.tensor([[5, 6, 7, 8, 9]]), output_attentions=True)
+    with pytest.warns(AttentionWarning, match="places in a window"):
+        model = given(output.attentions, list("abcde"))
+    assert [notice for notice in model.notices if notice.doubt]
+    output["global_attentions"] = (torch.zeros(1, 2, 5, 1),) * 2
+    with pytest.raises(ValueError, match=r"a column is a place in each query's window"):
+        given(output, list("abcde"))
+
+
 def test_nothing_but_zeros_is_refused() -> None:
     refused([np.zeros((2, 6, 6))], "all weights are 0")
 
@@ -108,6 +131,7 @@ def test_a_softmax_over_the_queries_is_refused() -> None:
         ((3, 5, 5), "the last token was probably written and never read"),
         ((6, 6, 3), r"its heads come last; use array\.transpose\(2, 0, 1\)"),
         ((0, 6, 6), "it has no head"),
+        ((1, 6, 32), "hidden states, is no attention"),
         ((3, 6, 4), "without padding"),
     ],
 )

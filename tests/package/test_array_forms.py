@@ -260,6 +260,13 @@ def test_no_attentions_at_all_says_how_to_get_them(form: Any) -> None:
         ({"blocks.0.hook_resid_pre": LAYERS[0]}, "hook_pattern in names_filter"),
         ([np.full((1, 6, 6), "a")], "layer 1 is not an array of numbers"),
         ([torch.empty(1, 6, 6, device="meta")], "device meta"),
+        ([0.9, 0.1], r"layer 1 has shape \(\); it must be \(heads, queries, keys\)"),
+        (
+            [torch.nested.nested_tensor([torch.ones(6, 6)], layout=torch.jagged)],
+            r"nested tensor.*tensor\.unbind",
+        ),
+        ([np.ma.masked_less(LAYERS[0], 0.1)], r"masked array.*array\.filled\(0\)"),
+        ({0: LAYERS[0], 1: LAYERS[1]}, r"A dict of layers.*list\(attentions\.values\(\)\)"),
         (
             torch.nn.MultiheadAttention(8, 2, batch_first=True)(*[torch.rand(1, 6, 8)] * 3),
             r"its output, then its weights.*attentions\[1\]",

@@ -166,6 +166,17 @@ def test_ids_and_strings_are_read_with_their_tokenizer(kind: str) -> None:
         given(arrays, [*ids[:-1], 9999], tokenizer=made)
 
 
+def test_an_encoding_of_the_tokenizers_library_has_its_tokens() -> None:
+    made = tokenizer("wordpiece")
+    encoding = made("The cat sat.").encodings[0]
+    arrays = [weights(2, len(encoding), len(encoding))]
+    texts = given(arrays, made("The cat sat."), tokenizer=made).texts
+    assert given(arrays, encoding, tokenizer=made).texts == texts
+    for other in (made.backend_tokenizer, object()):
+        with pytest.raises(TypeError, match="needed is one of transformers"):
+            given(arrays, encoding.ids, tokenizer=other)
+
+
 def test_special_tokens_are_those_of_the_tokenizer() -> None:
     made = tokenizer("wordpiece")
     read = read_tokens("tokens", ["[CLS]", "<s>", "zebra"], made)  # zebra: not in its vocabulary

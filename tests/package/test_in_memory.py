@@ -4,6 +4,7 @@ import copy
 import json
 import re
 import urllib.request
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import Tensor
 import headlight
 from app.assets.static_files import Vendor
 from app.engine.wire import Reply
-from headlight import Request, Shown
+from headlight import AttentionWarning, Request, Shown
 from model.errors import InputError
 from tests.handouts.test_handout import trace_in
 from tests.model.tiny_huggingface import build
@@ -151,6 +152,32 @@ def test_a_model_is_served_while_its_owner_uses_it(monkeypatch: pytest.MonkeyPat
     assert same(before, state(model))
 
 
+def test_a_tokenizer_of_another_model_is_doubted() -> None:
+    """Its ids exist in the model too, where they are other tokens."""
+    model, tokenizer = build("bert")
+    model.config._name_or_path = "someone/cased"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not headlight.wrap(model, tokenizer).notices  # the tokenizer has no name
+        tokenizer.name_or_path = "someone/fine-tuned"
+        assert not headlight.wrap(model, tokenizer).notices  # of the same size
+    larger = type(model)(
+        type(model.config).from_dict({**model.config.to_dict(), "vocab_size": 2 * len(tokenizer)})
+    ).eval()
+    larger.config._name_or_path = "someone/cased"
+    said = "someone/fine-tuned has .* tokens and the model someone/cased .*another model"
+    with pytest.warns(AttentionWarning, match=said):
+        figure = headlight.show(larger, tokenizer, TEXT, layers=[0], lang="zh")
+    assert "另一个模型的分词器" in figure.html.decode()
+
+
+def test_an_id_that_the_model_does_not_know_is_named() -> None:
+    model, tokenizer = build("bert")
+    model.resize_token_embeddings(6)
+    with pytest.raises(InputError, match="the model knows 6 tokens: this is the tokenizer of"):
+        headlight.wrap(model, tokenizer).trace(TEXT)
+
+
 def test_what_does_not_fit_is_named() -> None:
     model, tokenizer = build("bert")
     own = headlight.load("en-zh", "cpu")
@@ -159,6 +186,8 @@ def test_what_does_not_fit_is_named() -> None:
             headlight.show(*wrong)
     with pytest.raises(TypeError, match="takes no tokenizer"):
         headlight.show(own, tokenizer, TEXT)
+    with pytest.raises(TypeError, match=r"the class .* is no model of transformers"):
+        headlight.show(type(model), tokenizer, TEXT)
     with pytest.raises(ValueError, match="dict is not a tokenizer"):
         headlight.show(model, {}, TEXT)
     with pytest.raises(TypeError, match="a model of transformers is needed, not dict"):

@@ -238,7 +238,11 @@ class HuggingFace(Adapter):
         if self.long_forward.works():
             able.add("long")
         self.text = TextTokenizer(
-            opened.tokenizer, info.vocabulary, info.kind == "decoder", _ends(self.model)
+            opened.tokenizer,
+            info.vocabulary,
+            info.kind == "decoder",
+            _ends(self.model),
+            _rows(self.model),
         )
         if info.kind == "decoder" and writes and not self.text.chat.missing:
             able.add("chat")
@@ -414,6 +418,14 @@ class HuggingFace(Adapter):
             pieces={id_: self.token(id_) for id_ in candidates(tensors)},
             scores=scores,
         )
+
+
+def _rows(model: Any) -> int | None:
+    """Return the number of ids that a model can read; None if that is not known."""
+    try:
+        return getattr(model.get_input_embeddings(), "num_embeddings", None)
+    except NotImplementedError:
+        return None
 
 
 def _ends(model: Any) -> tuple[int, ...] | None:

@@ -103,7 +103,8 @@ class TextTokenizer:
     """The tokenizer of a model with `vocabulary` rows of output.
 
     What a model writes that `continues` a text keeps the space that it begins with. It stops at
-    any of `ends`; if they are absent, at the tokenizer's end of a text.
+    any of `ends`; if they are absent, at the tokenizer's end of a text. It reads ids below `rows`
+    (None: any).
     """
 
     def __init__(
@@ -112,8 +113,10 @@ class TextTokenizer:
         vocabulary: int,
         continues: bool = False,
         ends: Collection[int] | None = None,
+        rows: int | None = None,
     ) -> None:
         self.tokenizer = tokenizer
+        self.rows = rows
         self.continues = continues
         self.vocabulary = vocabulary
         # A typed control string stays text, except a mask, which the model fills in.
@@ -263,7 +266,15 @@ class TextTokenizer:
 
         encoding = encoded(self.tokenizer, split)
         if typed and self._has_controls(encoding, (text, pair or "")):
-            return encoded(self._careful, True)
+            encoding = encoded(self._careful, True)
+        if self.rows is not None and max(encoding.ids, default=0) >= self.rows:
+            raise InputError(
+                "unknown-token",
+                "text",
+                f"text: its tokenizer gives it the id {max(encoding.ids)}, and the model knows "
+                f"{self.rows} tokens: this is the tokenizer of another model, or the model's "
+                "embeddings were not resized",
+            )
         return encoding
 
     def _has_controls(self, encoding: Any, texts: tuple[str, str]) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import (
+    Any,
     Protocol,
     Unpack,
 )
@@ -34,6 +35,7 @@ class Adapter(Protocol):
     info: ModelInfo
     names: Collection[str]  # names of the tensors that a run records
     learning: Learning | None = None  # its training history, if recorded
+    notices: tuple[Any, ...] = ()  # what its figures say besides, as `headlight.notices.Notice`
     stream: Stream | None = None  # what its logits are a sum of; None: they are no sum
 
     def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
