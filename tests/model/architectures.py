@@ -34,7 +34,7 @@ OUTCOMES = {
 }
 # Errors of a model that needs more than a text, unlike those of a config that was made too small.
 LACKS = (
-    r"NoneType' object has no attribute '(shape|size|to|dtype|transpose)'|specify|required|"
+    r"NoneType' object has no attribute '(shape|size|to|type|dtype|transpose)'|specify|required|"
     r"unexpected keyword|cannot be|must be Tensor, not NoneType|not-None|language unknown|"
     r"got \(NoneType"
 )
@@ -191,7 +191,8 @@ on a text:
 - **Refused**: in [one sentence](huggingface.md#models-that-are-refused); of most of these, arrays \
 of their attention [can be shown](python.md#attention-from-elsewhere).
 - **Fails**: with an error, when it is opened or run.
-- **Not tried**: no small model of it could be made from its default config, so nothing is known.
+- **Not tried**: it needs a library that is not installed with these, or no small model of it \
+could be made, so nothing is known.
 
 A class here is an architecture without a head; those with heads have the same attention. \
 `make architectures` writes this page in about half an hour, and \

@@ -11,10 +11,11 @@ INDEXER = {
     "indexer_budget": 8,
     "indexer_compress_ratio": 2,
 }
+FEW_FILTERS = {"num_filters": 2, "depths": [1] * 7}
 LINEAR_AND_FULL = ["linear_attention", "full_attention"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "BailingHybridModel": {"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2},
-    "BltModel": {"encoder_hash_byte_group_vocab": 50, "num_hidden_layers": 2},
+    "BltModel": {"encoder_hash_byte_group_vocab": 50},
     "BridgeTowerModel": {
         "hidden_size": 64,
         "text_config": {"hidden_size": 64},
@@ -53,6 +54,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "deepstack_layer_map": [[0, 0]],
         "spatial_target_layers": [1],
         "vision_config": {"hidden_size": 64},
+        "downsample_rate": "4/8",
     },
     "KimiLinearModel": {"layer_types": LINEAR_AND_FULL, "num_experts_per_tok": 2},
     "LayoutLMv3Model": {"coordinate_size": 6, "shape_size": 4},
@@ -73,5 +75,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ReformerModel": {"axial_pos_embds": False},
     "Step3p7Model": {"text_config": {"sliding_window": 16}},
     "T5Gemma2Encoder": {"text_config": {"dropout_rate": 0.0}},
+    "VibeVoiceAsrModel": {
+        "acoustic_tokenizer_encoder_config": FEW_FILTERS,
+        "semantic_tokenizer_encoder_config": FEW_FILTERS,
+    },
+    "VibeVoiceForConditionalGeneration": {
+        "audio_config": FEW_FILTERS,
+        "semantic_model_config": FEW_FILTERS,
+    },
     "VitsModel": {"speaking_rate": 100.0},
 }

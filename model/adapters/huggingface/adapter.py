@@ -27,7 +27,7 @@ from model.adapters.huggingface.opening import OpenedModel, open_folder
 from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
 from model.adapters.huggingface.tokenizer import TextTokenizer
-from model.adapters.huggingface.unsupported_models import vocabulary
+from model.adapters.huggingface.unsupported_models import input_embeddings, vocabulary
 from model.adapters.requests.adapter import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
@@ -73,7 +73,8 @@ def info_of(opened: OpenedModel, id_: str, layout: Layout, writes: bool) -> Mode
         name=opened.name,
         kind=kind,
         attentions=layout.attentions,
-        d_model=config.hidden_size,
+        d_model=getattr(config, "hidden_size", None)
+        or input_embeddings(opened.model).embedding_dim,
         parameters=sum(parameter.numel() for parameter in opened.model.parameters()),
         vocabulary=vocabulary(opened.model),
         languages=(),
@@ -242,7 +243,7 @@ class HuggingFace(Adapter):
             info.vocabulary,
             info.kind == "decoder",
             _ends(self.model),
-            _rows(self.model),
+            getattr(input_embeddings(self.model), "num_embeddings", None),
         )
         if info.kind == "decoder" and writes and not self.text.chat.missing:
             able.add("chat")
@@ -418,14 +419,6 @@ class HuggingFace(Adapter):
             pieces={id_: self.token(id_) for id_ in candidates(tensors)},
             scores=scores,
         )
-
-
-def _rows(model: Any) -> int | None:
-    """Return the number of ids that a model can read; None if that is not known."""
-    try:
-        return getattr(model.get_input_embeddings(), "num_embeddings", None)
-    except NotImplementedError:
-        return None
 
 
 def _ends(model: Any) -> tuple[int, ...] | None:

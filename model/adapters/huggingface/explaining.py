@@ -40,6 +40,7 @@ from model.adapters.huggingface.stream_modules import (
     close,
     norm_of,
 )
+from model.adapters.huggingface.unsupported_models import input_embeddings
 from model.adapters.requests.model_info import ModelInfo
 from model.explain import contrast, logit_lens, nearest_tokens, score_terms
 from model.explain.attribution import SourceRun, attribute
@@ -160,6 +161,8 @@ def _linear(model: Any, y: Tensor, logits: Tensor) -> LinearHead | None:
     if y.shape[-1] != out.weight.shape[-1]:
         return None
     raw = y @ out.weight.T
+    if raw.shape != logits.shape:  # what it writes is not what this head computes
+        return None
     unbiased = logits if bias is None else logits - bias
     fitted = float((unbiased * raw).sum() / raw.square().sum())
     for scale, capped in ((1.0 if abs(fitted - 1) < SAME else fitted, None), (1.0, cap)):
@@ -404,7 +407,7 @@ class InsideTensors:
 
 def _table(model: Any) -> Tensor | None:
     """Return the embedding table (V, D) of the first text, if the model has a plain one."""
-    table = getattr(model.get_input_embeddings(), "weight", None)
+    table = getattr(input_embeddings(model), "weight", None)
     plain = isinstance(table, Tensor) and table.ndim == WITH_FEATURES and table.is_floating_point()
     return table if plain else None
 

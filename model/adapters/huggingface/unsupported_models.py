@@ -76,13 +76,18 @@ def vocabulary(model: Any) -> int:
     size = getattr(model.config.get_text_config(), "vocab_size", None)
     if size is not None:
         return int(size)
-    try:
-        embedding = model.get_input_embeddings()
-    except NotImplementedError:
-        embedding = None
+    embedding = input_embeddings(model)
     if not isinstance(embedding, nn.Embedding):
         raise no_text(type(model))
     return embedding.num_embeddings
+
+
+def input_embeddings(model: Any) -> Any:
+    """Return the module that embeds ids; None if the class does not say which it is."""
+    try:
+        return model.get_input_embeddings()
+    except NotImplementedError:
+        return None
 
 
 def shape_of(reported: object) -> str:
