@@ -128,8 +128,8 @@ def _merged(options: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, An
     merged = dict(options)
     for key, value in more.items():
         before = merged.get(key)
-        both = isinstance(before, dict) and isinstance(value, dict) and key.endswith("config")
-        merged[key] = _merged(before, value) if both else value
+        is_config = key.endswith("config") and isinstance(value, dict)
+        merged[key] = _merged(before, value) if is_config and isinstance(before, dict) else value
     return merged
 
 
