@@ -66,7 +66,7 @@ function sentenceChanges(context) {
   const target = onOff(t("drop the positions of the output"), () => toggle(late()));
   const element = h(
     "section",
-    {},
+    { className: "of-sentence" },
     h("h3", {}, t("The sentence")),
     h("p", { className: "hint-line" }, t("Click a token to hide it from all heads.")),
     tokens,
