@@ -18,6 +18,8 @@ SENTENCE = "The cat sat on the mat, and it didn't stop."
 WHOLE = 25_000_000  # bytes of the folder
 OPENING = "My mother bought a new book yesterday."
 WEIGHTS = "**/weights.safetensors"
+KEPT = """async (urls) =>
+    (await Promise.all(urls.map((url) => caches.match(url)))).every(Boolean)"""
 
 
 def test_what_is_typed_linked_and_changed_is_computed_in_the_page(
@@ -185,7 +187,10 @@ def test_opens_without_a_network_the_second_time(browser: Browser, site: Path) -
         opened.has_model()
         loaded = [url for url in opened.requested if url.endswith("weights.safetensors")]
         assert len(loaded) <= 2, "the page's request, and that of the service worker for it"
-        opened.page.wait_for_timeout(1_000)  # the last file is being written
+        asked = {url for url in opened.requested if url.startswith("http")}
+        asked -= {f"{opened.address}offline.js"}
+        while not opened.page.evaluate(KEPT, [*asked]):  # the last file is being written
+            opened.page.wait_for_timeout(50)
     context.set_offline(True)
     again = Opened(context, opened.address)
     again.open(source="I see a cat.")
