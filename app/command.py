@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from app.engine.startup import begin_launch
+from app.operator_commands.arguments import add_arguments
 from app.settings import Settings
-from app.upkeep.arguments import add_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if options.command == "shares":
         from app.main import STORED  # imports the database's libraries
-        from app.upkeep.commands import run
+        from app.operator_commands.commands import run
 
         return asyncio.run(run(options, settings, STORED))
     launching = begin_launch(settings)  # engines open their models during the import that follows

@@ -123,7 +123,7 @@ SUBJECTS = (
     "rooms",
     "assignments",
     "studies",
-    "upkeep",
+    "operator_commands",
     "pages",
     "site",
 )

@@ -1,7 +1,7 @@
 /** Replaces `api.js` in a handout: a share is there, and no server. */
 
 import { Problem } from "./problem.js";
-import { sharedData } from "./shared-data.js";
+import { sharedData } from "./frozen-replies.js";
 
 const lacks = async () => {
   throw new Problem("frozen");

@@ -6,7 +6,7 @@ import { completed } from "./model.js";
 import { learningPath } from "./request.js";
 import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
 import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./subject-requests.js";
-import { sharedData } from "./shared-data.js";
+import { sharedData } from "./frozen-replies.js";
 import { readSafetensors } from "./wire.js";
 
 /** @import { ZooReply, ZooExampleReply } from "./schemas.d.ts" */
