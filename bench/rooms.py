@@ -185,6 +185,12 @@ async def watch(server: AppServer, room: Classroom, sentences: Sequence[str]) ->
             await asyncio.sleep(max(0.0, began + WALL_SECONDS - time.perf_counter()))
 
 
+def busy_seconds() -> float:
+    """Return the processor time that everything on this machine has used, on all cores."""
+    user, nice, system, *_ = map(int, Path("/proc/stat").read_text().split()[1:5])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+
+
 def processor_seconds(pid: int) -> float:
     """Return the processor time that a server and its processes have used."""
     ticks = 0
@@ -197,6 +203,7 @@ def processor_seconds(pid: int) -> float:
 async def wall(server: AppServer, members: int) -> None:
     """Measure what the wall of the explorers adds, in turns of the same length."""
     times = {mode: list[float]() for mode in ("closed", "open")}
+    began, busy, used_before = time.perf_counter(), busy_seconds(), processor_seconds(os.getpid())
     late = {mode: list[float]() for mode in times}
     sentences, traces = [sentence() for _ in range(EXPLORERS)], list[float]()
     async with classroom([server], members) as room:
@@ -224,6 +231,9 @@ async def wall(server: AppServer, members: int) -> None:
     print(f"{members} members, {EXPLORERS} explore: wall closed {of(late['closed'])}")
     print(f"… wall open {of(late['open'])}")
     each = ", ".join(f"{b / a:.2f}" for a, b in zip(*times.values(), strict=True))
+    ours = processor_seconds(os.getpid()) - used_before  # the members' and the server's
+    rest = (busy_seconds() - busy - ours) / (time.perf_counter() - began) / (os.cpu_count() or 1)
+    print(f"other work took {100 * max(0.0, rest):.0f} % of the cores meanwhile")
     print(
         f"processor time for each trace of a student: {1000 * closed:.0f} ms closed, "
         f"{1000 * opened:.0f} ms open: {opened / closed:.3f} ({each} turn by turn)"

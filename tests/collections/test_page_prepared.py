@@ -87,3 +87,4 @@ def test_a_challenge_is_prepared_and_its_works_are_checked_on_the_slides(
         phone.click(".room-actions .quiet")  # its figure shows the sentence
         expect(phone.locator(".room-question")).to_be_hidden()
         expect(phone.locator(".item figure a[href*='My+cat+sings']")).to_be_visible()
+        expect(phone.locator(".item .own-sentence input")).to_have_value("My cat sings.")

@@ -31,7 +31,7 @@ from schemathesis.specs.openapi.checks import (
 from app.engine.wire import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.streaming import MEDIA_TYPE as LINES
-from tests.fuzz.known import FORMS, Known
+from tests.fuzz.known import CHALLENGE, FORMS, Known
 from tests.fuzz.stored import STORED, lost
 from tests.servers import PATIENCE
 
@@ -151,9 +151,10 @@ class Contract:
         made: dict[str, Any] = response.json()
         return made
 
-    def _assignment(self) -> dict[str, Any]:
+    def _assignment(self, is_challenge: bool) -> dict[str, Any]:
         asked = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
-        return self._keyed("/api/assignments", {"title": "A title", "questions": [asked]})
+        body = {"title": "A title", "questions": [CHALLENGE if is_challenge else asked]}
+        return self._keyed("/api/assignments", body)
 
     def _study(self) -> dict[str, Any]:
         return self._keyed("/api/studies", {"title": "A title", "arms": [{"name": "A name"}]})

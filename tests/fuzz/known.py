@@ -136,6 +136,15 @@ FIELDS: Mapping[str, Callable[[Random], Any]] = {
     "n": lambda draw: draw.choice([1, 1, 1, 0, 2]),
     "link": lambda draw: draw.choice(["/", "/?source=Hi", "/lab", "//example.org", "/docs"]),
 }
+ABOUT = "source=Hi&block=encoder&layer=0&head=0"
+AXES = {"rows": ["<2zh>", "Hi", "<eos>"], "columns": ["<2zh>", "Hi", "<eos>"]}
+GOAL = {"kind": "strongest", "key": "Hi"}
+# Their parts must fit each other, as drawn ones hardly do.
+POINT: dict[str, Any] = {
+    "entry": "cell",
+    "ask": {"kind": "point", "link": ABOUT, "axes": AXES, "cells": ["1 2"]},
+}
+CHALLENGE: dict[str, Any] = {"entry": "work", "ask": {"kind": "does", "link": ABOUT, "goal": GOAL}}
 FORMS = ["*/*", "application/json", "application/octet-stream", "application/x-npz"]
 FORMS = [*FORMS, *FORMS, "text/html;q=nan, a, ;q=2"]
 
@@ -145,6 +154,8 @@ def real(value: Any, draw: Random, rate: float, name: str = "") -> Any:
     if name in FIELDS and draw.random() < rate:
         return FIELDS[name](draw)
     match value:
+        case {"entry": _, "ask": _} as asked if draw.random() < rate / 2:
+            return {**asked, **draw.choice([POINT, CHALLENGE])}
         case {"parameters": {"select": _} as asked}:  # in a share: names of matrices
             return {"parameters": {**real(asked, draw, rate), "select": _some(MATRICES, 1)(draw)}}
         case dict():
@@ -172,7 +183,7 @@ class Known:
         self,
         make: Callable[[], dict[str, Any]],
         collect: Callable[[], dict[str, Any]],
-        assign: Callable[[], dict[str, Any]],
+        assign: Callable[[bool], dict[str, Any]],
         plan_study: Callable[[], dict[str, Any]],
         make_room: Callable[[], dict[str, Any]],
     ) -> None:
@@ -227,7 +238,11 @@ class Known:
                 case.headers["Edit-Key"] = share["edit_key"]
                 self.shares.remove(share)
         elif "/assignments/" in case.path or "/studies/" in case.path:
-            one = self._study() if "/studies/" in case.path else self._assignment()
+            one = (
+                self._study()
+                if "/studies/" in case.path
+                else self._assignment(case.path.endswith("/checks"))
+            )
             found["id"] = one["id"]
             if draw.random() < OFTEN:
                 case.headers["Authorization"] = f"Bearer {one['key']}"

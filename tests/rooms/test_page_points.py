@@ -3,13 +3,26 @@
 from playwright.sync_api import expect
 
 from tests.rooms.classroom_page import OpenClass
+from tests.servers import AppServer
 
 FORM = ".own-question"
 RIGHT, WRONG = "[data-cell='1 3']", "[data-cell='0 1']"
 
+ON_THE_WALL = """() => {
+  const question = document.querySelector(".room-question");
+  const style = (selector) => getComputedStyle(question.querySelector(selector));
+  const size = (selector) => parseFloat(style(selector).fontSize);
+  const tables = [...question.querySelectorAll("table")];
+  const right = Math.max(...tables.map((table) => table.getBoundingClientRect().right));
+  const spare = question.clientHeight - question.scrollHeight;
+  return [size(".asks"), size("tbody th"), right, spare];
+}"""
 
-def test_a_class_points_at_a_cell_by_touch_and_by_keys(open_class: OpenClass) -> None:
-    teacher, phone, laptop, _ = open_class()
+
+def test_a_class_points_at_a_cell_by_touch_and_by_keys(
+    open_class: OpenClass, live_server: AppServer
+) -> None:
+    teacher, phone, laptop, code = open_class()
     teacher.click(".room-bar >> text=Ask…")
     teacher.click("text=A question of your own…")
     teacher.click(f"{FORM} .kinds >> text=A point on the figure")
@@ -39,3 +52,12 @@ def test_a_class_points_at_a_cell_by_touch_and_by_keys(open_class: OpenClass) ->
     expect(laptop.locator(".verdict")).to_contain_text("Not what you guessed")
     width = phone.evaluate("document.documentElement.scrollWidth")
     assert width <= 390
+    wall = teacher.context.new_page()
+    wall.set_viewport_size({"width": 1280, "height": 720})
+    wall.goto(f"{live_server.url}/room/{code}?screen=1")
+    expect(wall.locator(".cell-votes tbody td:not(:empty)")).to_have_text(["1", "1✓"])
+    asks, row, right, spare = wall.evaluate(ON_THE_WALL)
+    assert asks >= 32
+    assert row >= 18
+    assert right <= 1280
+    assert spare >= 0  # the reveal is on one screen

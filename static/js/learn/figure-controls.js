@@ -39,6 +39,7 @@ export function createFigureBar({ t }, store, first, link = undefined) {
   const { form, field } = createSentence({ t }, first.source, (source) => {
     if (source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
   });
+  let drawnSource = first.source;
   const steppers = /** @type {const} */ (["layer", "head"]).map((level) => stepper(level, { layer: t("Layer"), head: t("Head") }[level]));
   const back = h("button", { type: "button", className: "button quiet", onclick: reset }, t("Reset"));
   const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), ...(link ? [link] : []), back);
@@ -62,6 +63,8 @@ export function createFigureBar({ t }, store, first, link = undefined) {
     const { link, model } = store.get();
     const { frame: { rail }, subject } = view(link.view);
     form.hidden = Boolean(subject); // it shows another run than the link's sentence
+    if (field.value === drawnSource) field.value = link.source; // a presenter's; what is being typed stays
+    drawnSource = link.source;
     const offered = { layer: rail !== "none", head: rail === "both" };
     for (const { level, bar, output } of steppers) {
       bar.hidden = !offered[level] || Boolean(model && extent(model, link.block)[`${level}s`] < 2);
