@@ -222,8 +222,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   }
 
   /** @param {number} version */
-  async function save(version) {
-    const sent = document;
+  async function save(version, sent = document) {
     const done = await askServer(() => api.changeCollection(id, sent, keyOf(id), version));
     if (!done) return;
     problem = null;
