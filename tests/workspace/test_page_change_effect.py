@@ -90,15 +90,34 @@ def test_the_head_of_the_tour_is_needed(
     assert str(head) == workspace.link["head"]
 
 
+def with_stand_ins(url: str) -> tuple[int, int, list[int]]:
+    """Return a layer, a head of its cross-attention that hardly matters, and up to three like it.
+
+    Heads are alike if they share 0.7 of their weight; no other head is near this bound.
+    """
+    before = api.trace(url, source=SOURCE)["output"]
+    for layer in (2, 1, 0):
+        (weights,) = api.tensors(url, f"decoder.{layer}.cross.weights", source=SOURCE).values()
+        for head, own in enumerate(weights):
+            shared = np.minimum(weights, own).sum(axis=-1).mean(axis=-1)
+            alike = [int(other) for other in np.flatnonzero(shared >= 0.7) if other != head]
+            if not 1 <= len(alike) <= 3 or (np.abs(shared - 0.7) < 0.01).any():
+                continue
+            off = {"at": f"decoder.{layer}.cross", "head": head, "do": "zero"}
+            after = api.trace(url, source=SOURCE, interventions=[off])["output"]
+            change = sum(after["logprobs"]) - sum(before["logprobs"])
+            if after["text"] == before["text"] and abs(change) < 0.2:
+                return layer, head, alike
+    pytest.skip("no head of this model has others like it")
+
+
 def test_heads_that_may_stand_in_for_one_that_is_off_are_named(workspace: Workspace) -> None:
-    name, layer, head = "decoder.2.cross.weights", 2, 6
-    (weights,) = api.tensors(workspace.url, name, source=SOURCE).values()
-    shared = np.minimum(weights, weights[head]).sum(axis=-1).mean(axis=-1)
-    alike = [other for other in np.flatnonzero(shared >= 0.7) if other != head]
-    assert len(alike) == 3
+    layer, head, alike = with_stand_ins(workspace.url)
     off = {"at": f"decoder.{layer}.cross", "head": head, "do": "zero"}
     workspace.load(
         source=SOURCE, view="attention", block="cross", layer=layer, head=head, interventions=[off]
     )
-    said = ", ".join(str(other + 1) for other in alike)
-    expect(workspace.find(".change-effect")).to_contain_text(f"layer 3, heads {said}.")
+    said = workspace.find(".change-effect")
+    expect(said).to_contain_text(re.compile(f"layer {layer + 1}, heads? "))
+    (heads,) = re.findall(rf"layer {layer + 1}, heads? ([^.]*)\.", said.inner_text())
+    assert sorted(map(int, re.findall(r"\d+", heads))) == [other + 1 for other in alike]
