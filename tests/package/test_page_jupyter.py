@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -28,17 +29,17 @@ print("read", widget.layer, widget.head, widget.pinned, [c.do for c in widget.ch
 print("output", widget.trace.output.text, len(widget.trace.request.interventions))"""
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("notebooks")
-    shutil.copy2(ROOT / "docs" / "headlight.ipynb", folder / "headlight.ipynb")
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A server for each test: JupyterLab opens again what was open before, under what is asked."""
+    shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
     cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, MOVE, READ)]  # type: ignore[no-untyped-call]
     notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
         cells=cells,
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
-    nbformat.write(notebook, folder / "widget.ipynb")  # type: ignore[no-untyped-call]
-    with jupyter(folder) as address:
+    nbformat.write(notebook, tmp_path / "widget.ipynb")  # type: ignore[no-untyped-call]
+    with jupyter(tmp_path) as address:
         yield address
 
 
@@ -72,7 +73,7 @@ def test_it_draws_and_answers_a_click(page: Page, address: str) -> None:
 
 @pytest.mark.parametrize("path", ["lab/tree", "notebooks"])
 def test_the_widget_and_python_move_each_other(page: Page, address: str, path: str) -> None:
-    """The cells run one by one; between them, the reader clicks. The kernel is the same."""
+    """The cells run one by one; between them, the reader clicks."""
     page.goto(f"{address}/{path}/widget.ipynb?token={TOKEN}", timeout=RUN_MS)
     run(page, 0)
     figure = page.frame_locator("iframe[title=Headlight]").first
