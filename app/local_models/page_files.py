@@ -5,6 +5,7 @@ The libraries are npm packages, installed by the lock and never committed.
 
 import json
 import re
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,10 @@ def missing_file() -> Path | None:
     return next((file for file in needed if not file.is_file()), None)
 
 
-def described(info: Any) -> dict[str, Any]:
-    """Return the description of a model, with what a page can do by itself."""
+def described(info: Any, more: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return the description of a model, with what a page can do by itself, and `more`."""
     description = ListedModelReply.model_validate(info).model_dump(mode="json")
-    able = [name for name in description["capabilities"] if name in CAPABILITIES]
+    able = [name for name in description["capabilities"] if name in CAPABILITIES | more]
     return {**description, "capabilities": able, "missing": {}, "card": ""}
 
 

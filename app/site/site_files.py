@@ -37,6 +37,7 @@ from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
 from model.errors import FileError
 
 PAGES = {"site": "site", "learn": "site-learn"}  # scripts and styles by their file
+EXPLAINED = {"lens", "contributions"}  # graphs that handouts leave out, since they are one file
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 
 
@@ -65,7 +66,7 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
 def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
     adapter = models[0].adapter
-    descriptions = [described(model.adapter.info) for model in models]
+    descriptions = [described(model.adapter.info, EXPLAINED) for model in models]
     for name, page in site_pages(adapter.info, {model["id"] for model in descriptions}):
         yield name, page.encode()
     for lang in languages():

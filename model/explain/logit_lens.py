@@ -115,7 +115,9 @@ class RecordedRun(Recorded):
     """One request's recorded tensors, and the ids that its rows predict."""
 
     stream: Stream
-    written: Sequence[int]
+    written: Sequence[int] | Tensor
+    at_once: int = ROWS
+    """Rows of all layers whose logits are computed together; 0: each layer by itself."""
 
     def output(self, layer: int) -> Tensor:
         """Return the output of a layer (T, D), before the norm at the end of the stack."""
@@ -123,7 +125,7 @@ class RecordedRun(Recorded):
 
     def rows(self, values: Tensor, nothing: float) -> Tensor:
         """Return `values` (…, written) padded with `nothing` for rows of padding: (…, T)."""
-        behind = len(self.output(0)) - len(self.written)
+        behind = self.output(0).shape[0] - torch.as_tensor(self.written).shape[0]
         return torch.nn.functional.pad(values, (0, behind), value=nothing)
 
 
@@ -135,13 +137,13 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
 
     Source: logit lens, nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
-    ids = torch.tensor(run.written, device=run.stream.matrix.device)
+    ids = torch.as_tensor(run.written, device=run.stream.matrix.device)
     tensors: dict[str, list[Tensor]] = {name: [] for name in LENS}
     for logits in _logits(run):
         probabilities = logits.softmax(dim=-1)  # (T, V)
         top = probabilities.topk(min(CANDIDATES, probabilities.shape[-1]), dim=-1)
-        written = probabilities[range(len(ids)), ids]
-        above = probabilities[: len(ids)] > written[:, None]
+        written = probabilities[torch.arange(ids.shape[0], device=ids.device), ids]
+        above = probabilities[: ids.shape[0]] > written[:, None]
         tensors["probabilities"].append(top.values)
         tensors["candidates"].append(top.indices)
         tensors["written"].append(run.rows(written, torch.nan))
@@ -152,8 +154,11 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
 def _logits(run: RecordedRun) -> Iterator[Tensor]:
     """Yield the logits (T, V) after each layer, computed for several at once: W is large."""
     outputs = [run.output(layer) for layer in range(len(run.stream.layers))]
-    rows = len(outputs[0])
-    several = max(1, ROWS // rows)
+    rows = outputs[0].shape[0]
+    if not run.at_once:
+        yield from map(run.stream.logits, outputs)
+        return
+    several = max(1, run.at_once // rows)
     for start in range(0, len(outputs), several):
         group = torch.cat(outputs[start : start + several])
         yield from torch.split(run.stream.logits(group), rows)
@@ -163,9 +168,16 @@ def contrasted(
     run: RecordedRun, contrast_: Contrast, selected: Collection[str]
 ) -> dict[str, Tensor]:
     """Return the contrast after each layer, the tokens contrasted with, and what adds to it."""
-    rows, ids = range(len(run.written)), run.written
-    last = run.stream.logits(run.output(len(run.stream.layers) - 1))[rows]
-    against = others(last, ids, contrast_.id)
+    last = run.stream.logits(run.output(len(run.stream.layers) - 1))[range(len(run.written))]
+    return contrasted_with(run, others(last, run.written, contrast_.id), selected)
+
+
+def contrasted_with(
+    run: RecordedRun, against: Tensor, selected: Collection[str]
+) -> dict[str, Tensor]:
+    """Return the same for the tokens to contrast with (T,), as ids."""
+    ids = torch.as_tensor(run.written, device=run.stream.matrix.device)
+    rows = torch.arange(ids.shape[0], device=ids.device)
     tensors = {"candidates": run.rows(against, 0)}
     if "lens" in selected:  # the logits of all layers together would not fit into memory
         lensed = [logits[rows, ids] - logits[rows, against] for logits in _logits(run)]
@@ -175,9 +187,9 @@ def contrasted(
     return {part: value for part, value in tensors.items() if part in selected}
 
 
-def others(logits: Tensor, written: Sequence[int], id_: int | None) -> Tensor:
+def others(logits: Tensor, written: Sequence[int] | Tensor, id_: int | None) -> Tensor:
     """Return the token to contrast with in each row (T,); None: the most probable other one."""
-    ids = torch.tensor(written, device=logits.device)
+    ids = torch.as_tensor(written, device=logits.device)
     if id_ is not None:
         return torch.full_like(ids, id_)
     return logits.scatter(1, ids[:, None], -torch.inf).argmax(dim=-1)
@@ -192,8 +204,9 @@ def contributions(run: RecordedRun, against: Tensor | None = None) -> dict[str, 
     Source: direct logit attribution, Elhage et al. 2021, "A Mathematical Framework for Transformer
     Circuits"; here including every norm on the path.
     """
-    stream, count = run.stream, len(run.written)
-    ids = torch.tensor(run.written, device=stream.matrix.device)
+    stream = run.stream
+    ids = torch.as_tensor(run.written, device=stream.matrix.device)
+    count = ids.shape[0]  # not `len`, which a graph that is exported would take as fixed
 
     def of(read: Callable[[Tensor], Tensor]) -> Tensor:
         return read(ids) if against is None else read(ids) - read(against)
@@ -221,6 +234,6 @@ def contributions(run: RecordedRun, against: Tensor | None = None) -> dict[str, 
             **{name: torch.stack(layers_) for name, layers_ in heads.items()},
             **parts,
             **at_input,
-            "total": of(lambda ids: last[range(count), ids]),
+            "total": of(lambda ids: last[torch.arange(count, device=ids.device), ids]),
         }.items()
     }

@@ -35,11 +35,12 @@ def look(table: Tensor, recorder: Recorder, text: str, tokens: Sequence[Token]) 
 
 def nearest(table: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Return the cosines and the ids (N, 10) of the rows that are nearest to those of `ids`."""
-    parts = [_nearest(table, some) for some in torch.split(ids, ROWS)]
+    parts = [nearest_rows(table, some) for some in torch.split(ids, ROWS)]
     return torch.cat([cosines for cosines, _ in parts]), torch.cat([near for _, near in parts])
 
 
-def _nearest(table: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+def nearest_rows(table: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the same, comparing all rows with the table at once."""
     rows = _unit(table[ids])
     cosines = torch.cat([rows @ _unit(part).T for part in torch.split(table, TABLE_ROWS)], dim=1)
     cosines.scatter_(1, ids[:, None], -torch.inf)  # itself

@@ -240,6 +240,6 @@ def _added(
 def _heads(matrix: Tensor, mix: Tensor, d: Tensor) -> Tensor:
     """Return mix_h W_O_h · d of each head (H, R), from the `mix` (H, T, d_v) of the rows."""
     read = d @ matrix.double().T  # (R, H · d_v)
-    read = read.reshape(len(d), len(mix), -1).transpose(0, 1)  # (H, R, d_v)
+    read = read.reshape(d.shape[0], mix.shape[0], -1).transpose(0, 1)  # (H, R, d_v)
     added: Tensor = (mix.double() * read).sum(dim=-1)
     return added

@@ -9,6 +9,7 @@ tokenizer.json
 config.json
 README.md            the model card
 SHA256SUMS           digests of the three files that make the bundle's own digest
+nearest.onnx, inside.onnx   what is computed from a run, by `model.web.derived_graphs`
 graphs.json          the digest, how text is folded, the inputs and outputs of both graphs
 """
 
@@ -23,6 +24,7 @@ from typing import Any
 
 import onnx
 
+from model.adapters.encoder_decoder.description import stream_of
 from model.bundle.measurements import means_of
 from model.bundle.weights import (
     CARD,
@@ -36,6 +38,7 @@ from model.bundle.weights import (
 from model.errors import FileError
 from model.text.writing_systems import SCRIPTS, Detector, conversions, simplifications
 from model.transformer.config import ModelConfig
+from model.web.derived_graphs import derived_graphs, write_derived
 from model.web.graph_tap import ChangeInput
 from model.web.graphs import Graph, TextInput, graphs_of
 from model.web.onnx_file import onnx_of
@@ -73,6 +76,13 @@ def export_for_web(bundle_folder: Path, into: Path, id_: str | None = None) -> I
         yield file
     pattern_files, patterns = write_patterns(into)
     yield from pattern_files
+    derived = {}
+    stream = stream_of(bundle.model.requires_grad_(False))
+    for file, part in write_derived(
+        derived_graphs(bundle.model, stream, graphs[-1]), into, into / WEIGHTS
+    ):
+        derived[file.stem] = part
+        yield file
     described = {
         "format": FORMAT,
         "id": id_ or bundle_folder.name,
@@ -85,6 +95,7 @@ def export_for_web(bundle_folder: Path, into: Path, id_: str | None = None) -> I
         "directions": bundle.directions,
         "graphs": {graph.name: _described(graph) for graph in graphs},
         "patterns": patterns,
+        "derived": derived,
     }
     (into / GRAPHS).write_text(
         json.dumps(described, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"

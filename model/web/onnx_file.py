@@ -53,7 +53,7 @@ def onnx_of(graph: Graph, weights: Path) -> onnx.ModelProto:
     exported: onnx.ModelProto = program.model_proto
     forget_origins(exported)
     _declare_shapes(exported.graph, graph)
-    _read_from(exported.graph, [*_stored(weights)])
+    read_stored(exported.graph, weights)
     return exported
 
 
@@ -114,27 +114,30 @@ def _stored(weights: Path) -> Iterator[StoredTensor]:
             yield StoredTensor(values.T, *place, transposed=True)
 
 
-def _read_from(exported: onnx.GraphProto, stored: list[StoredTensor]) -> None:
+def read_stored(exported: onnx.GraphProto, weights: Path) -> None:
     """Replace each number of the graph that is a tensor of the weights file."""
     by_bytes = {
-        (tensor.values.shape, tensor.values.tobytes()): tensor for tensor in reversed(stored)
+        (tensor.values.shape, tensor.values.tobytes()): tensor
+        for tensor in reversed([*_stored(weights)])
     }
     nodes: list[onnx.NodeProto] = []
     for initializer in exported.initializer:
         values = numpy_helper.to_array(initializer)
-        tensor = by_bytes.get((values.shape, values.tobytes()))
-        if tensor is None or values.dtype != np.float32:
+        if values.dtype not in (np.float32, np.float64):
             continue
-        nodes += _casts(initializer.name, tensor)
+        tensor = by_bytes.get((values.shape, values.astype(np.float32).tobytes()))
+        if tensor is None or not np.array_equal(values, tensor.values):
+            continue
+        nodes += _casts(initializer.name, tensor, initializer.data_type)
         initializer.CopyFrom(_outside(f"{initializer.name}/stored", tensor))
     own = [*exported.node]
     del exported.node[:]
     exported.node.extend([*nodes, *own])
 
 
-def _casts(name: str, tensor: StoredTensor) -> Iterator[onnx.NodeProto]:
+def _casts(name: str, tensor: StoredTensor, kind: int) -> Iterator[onnx.NodeProto]:
     cast = f"{name}/float" if tensor.transposed else name
-    yield helper.make_node("Cast", [f"{name}/stored"], [cast], to=TensorProto.FLOAT)
+    yield helper.make_node("Cast", [f"{name}/stored"], [cast], to=kind)
     if tensor.transposed:
         yield helper.make_node("Transpose", [cast], [name], perm=[1, 0])
 

@@ -166,6 +166,23 @@ def test_changes_take_numbers_of_other_runs(served: EncoderDecoder, exported: Pa
         assert_same(reply, served, request)
 
 
+LENS = [f"inside.lens.{name}" for name in ("probabilities", "written")]
+PARTS = ["self", "cross", "ffn", "bias", "norm", "embedding", "position", "total"]
+EXPLAINED = [*LENS, *(f"inside.logit.{part}" for part in PARTS)]
+EXPLAINED += [f"inside.contrast.runner-up.{part}" for part in (*PARTS, "lens", "candidates")]
+EXPLAINED += ["inside.contrast.700.lens", "inside.nearest.cosines", "encoder.0.self.weights"]
+
+
+def test_what_is_computed_from_a_run(served: EncoderDecoder, exported: Path) -> None:
+    request: Json = {"source": SENTENCE, "select": EXPLAINED}
+    dropped = [{"at": "decoder.1.cross.residual", "do": "drop"}]
+    mine, padded, changed = answers(
+        exported, [request, {**request, "pad_to": 30}, {**request, "interventions": dropped}]
+    )
+    assert_same(mine, served, Request(SENTENCE, select=tuple(EXPLAINED)))
+    assert padded["problem"] == changed["problem"] == "unsupported"
+
+
 def test_targets_directions_and_thumbnails(served: EncoderDecoder, exported: Path) -> None:
     requests: list[Json] = [
         {"source": "I see.", "target": "我明白。", "select": SELECT},

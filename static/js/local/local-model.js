@@ -1,5 +1,6 @@
 /** Opens an exported model (docs/site.md): its files are fetched, its graphs opened once. */
 
+import { createDerived } from "./derived-tensors.js";
 import { createPasses } from "./graph-passes.js";
 import { createSummaries } from "./head-summaries.js";
 import { createRun } from "./local-run.js";
@@ -33,7 +34,8 @@ export async function openLocalModel(folder, read, onLoading, { ort, tokenizers 
   const typed = createTokenizer(new tokenizers.Tokenizer(tokenizer, {}), tokenizer.model.vocab, text);
   const passes = createPasses(ort, { reader, writer, means: Object.fromEntries(numbers) }, typed.control("<pad>").id);
   const summarised = createSummaries(ort, description.patterns, async (name) => ort.InferenceSession.create(await files(`${name}.onnx`), { executionProviders: ["wasm"] }));
-  return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes, summarised);
+  const derived = createDerived(ort, description.derived ?? {}, async (name) => ort.InferenceSession.create(await files(`${name}.onnx`), { executionProviders: ["wasm"], externalData }));
+  return createRun({ id, digest, directions, maxTokens, heads, text, read: reader.description.outputs, written: writer.description.outputs }, typed, passes, summarised, derived);
 }
 
 /** @param {Uint8Array} bytes */

@@ -59,8 +59,9 @@ const REMEMBERED = 8;
  * @param {Tokenizer} tokenizer
  * @param {Passes} passes
  * @param {ReturnType<typeof import("./head-summaries.js").createSummaries>} summarised
+ * @param {import("./derived-tensors.js").Derived} derived
  */
-export function createRun(model, tokenizer, passes, summarised) {
+export function createRun(model, tokenizer, passes, summarised, derived) {
   const requests = createRequestReader(model, tokenizer);
   const { bos, eos, never } = requests;
   const outputs = new Map([...model.read, ...model.written].map((output) => [output.name, output]));
@@ -122,12 +123,16 @@ export function createRun(model, tokenizer, passes, summarised) {
   async function trace(request, signal) {
     const { select = [], summarise = [], dtype } = request;
     const recorded = [...select, ...summarise.flatMap((place) => [`${place}.weights`, `${place}.mask`])];
-    const { key, direction, source, target, output, tensors: values } = await scoredRun(request, namesOf(recorded, outputs), signal);
+    const names = namesOf(recorded, (name) => outputs.has(name) || derived.output(name) !== undefined);
+    const computed = names.filter((name) => !outputs.has(name));
+    const { key, changes, direction, source, ids, target, output, tensors: recordedValues } = await scoredRun(request, [...new Set([...names.filter((name) => outputs.has(name)), ...derived.inputs(computed)])], signal);
+    if (computed.length && changes.some((change) => change.do === "drop")) throw new Problem("unsupported", { field: "interventions", detail: "this needs a server" });
+    const values = { ...recordedValues, ...(await derived.tensors(computed, recordedValues, { source: source.map(({ id }) => id), rows: target.length, written: ids })) };
     /** @type {Record<string, Tensor>} */
     const tensors = {};
     for (const address of select) {
       const name = address.replace(COARSE, "");
-      if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name)), values[name], address !== name || dtype === "uint8");
+      if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name) ?? derived.output(name)), values[name], address !== name || dtype === "uint8");
     }
     const texts = /** @type {Record<string, TokenReply[]>} */ ({ source, target });
     const summaries = await summarised(summarise, { values, outputs, texts, written: output.tokens });
@@ -212,11 +217,11 @@ async function lastOf(steps) {
 
 /**
  * @param {string[]} select  addresses
- * @param {Map<string, GraphOutput>} outputs
+ * @param {(name: string) => boolean} isComputed
  */
-function namesOf(select, outputs) {
+function namesOf(select, isComputed) {
   const names = [...new Set(select.map((address) => address.replace(COARSE, "")))];
-  const index = names.findIndex((name) => !outputs.has(name));
+  const index = names.findIndex((name) => !isComputed(name));
   if (index >= 0) throw new Problem("unknown-tensor", { field: `select[${index}]`, detail: `select[${index}] names no tensor that this page computes` });
   return names;
 }

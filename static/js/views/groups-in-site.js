@@ -9,6 +9,7 @@ import { decoding } from "./decoding/view.js";
 import { heads } from "./heads/view.js";
 import { feedForward } from "./feed-forward/view.js";
 import { flow } from "./flow/view.js";
+import { inside } from "./inside/view.js";
 import { lines } from "./lines/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
@@ -18,6 +19,6 @@ import { whatif } from "./whatif/view.js";
 export const GROUPS = [
   { id: "read", name: (t) => t("Read"), about: (t) => t("what each word looks at"), views: [decoding, alignment, lines, attention] },
   { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow] },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow, inside] },
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
 ];

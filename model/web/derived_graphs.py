@@ -1,0 +1,199 @@
+"""What is computed from a run's tensors, as ONNX graphs: `model.explain` on given numbers.
+
+`nearest` has the tokens whose embeddings are most alike, `inside` the logit lens and what each part
+adds to a logit. A page runs one when it is asked for an output of it; its inputs are tensors of the
+run, by name, or ids of tokens.
+
+Shapes: T rows of a text.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from torch import Tensor, nn
+
+from model.explain import logit_lens, nearest_tokens
+from model.explain.contrast import PARTS
+from model.explain.logit_lens import (
+    LENS,
+    LOGIT,
+    RecordedRun,
+    contrasted_with,
+    contributions,
+    lens,
+)
+from model.explain.residual_stream import Stream
+from model.trace.tensor_names import INSIDE
+from model.trace.tensor_tap import QUERY, SOURCE, TARGET
+from model.transformer.stacks import Transformer
+from model.web.graphs import Graph
+from model.web.onnx_file import forget_origins, read_stored
+
+IDS = "ids"  # of the tokens that a text has
+WRITTEN = "written"  # ids that its rows write
+AGAINST = "against"  # ids that these are contrasted with
+ROWS = 5  # of the pass that is exported
+
+
+@dataclass(frozen=True)
+class DerivedOutput:
+    """A tensor of the graph, its dims and the text of its rows."""
+
+    name: str
+    dims: tuple[str, ...]
+    text: str
+
+
+class DerivedGraph(nn.Module):
+    """A function of a run's tensors: `inputs` by name, each with the index of its rows' axis."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Transformer,
+        inputs: Mapping[str, tuple[Tensor, int]],
+        outputs: Sequence[DerivedOutput],
+    ) -> None:
+        super().__init__()
+        self.name, self.inputs, self.outputs = name, inputs, outputs
+        self.model = model  # whose parameters the graph has
+
+    def values(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Return all outputs by name."""
+        raise NotImplementedError
+
+    def forward(self, *values: Tensor) -> tuple[Tensor, ...]:
+        """Return all outputs in their order, for inputs in theirs."""
+        computed = self.values(dict(zip(self.inputs, values, strict=True)))
+        return tuple(computed[output.name] for output in self.outputs)
+
+    def described(self) -> dict[str, Any]:
+        """Return what a page has to know."""
+        outputs = [
+            {"name": output.name, "dims": output.dims, "over": {QUERY: output.text}}
+            for output in self.outputs
+        ]
+        return {"inputs": [*self.inputs], "outputs": outputs}
+
+
+class NearestGraph(DerivedGraph):
+    """The tokens that are nearest to those of the source."""
+
+    def __init__(self, model: Transformer) -> None:
+        inputs = {f"{SOURCE}.{IDS}": (torch.arange(ROWS), 0)}
+        outputs = [DerivedOutput(name, dims, SOURCE) for name, dims in nearest_tokens.NAMES.items()]
+        super().__init__("nearest", model, inputs, outputs)
+
+    def values(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        table = self.model.embedding.weight
+        cosines, candidates = nearest_tokens.nearest_rows(table, tensors[f"{SOURCE}.{IDS}"])
+        return {nearest_tokens.COSINES: cosines, nearest_tokens.CANDIDATES: candidates}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenRun(RecordedRun):
+    """The tensors of a run as a page gives them; it has no residual without its input."""
+
+    tensors: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.tensors[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.tensors
+
+    def skips(self, name: str) -> bool:
+        return True
+
+
+class InsideGraph(DerivedGraph):
+    """The logit lens, and what each part adds to the logit of the token that a row writes.
+
+    Both also for the difference from the logit of another token, with which a row is contrasted.
+    """
+
+    def __init__(self, model: Transformer, stream: Stream, decoder: Graph) -> None:
+        recorded = decoder.outputs({given.name: given.tensor() for given in decoder.inputs})
+        parts = logit_lens.parts(stream, {output.name for output in recorded})
+        groups = {"lens": LENS, "logit": parts, "contrast": {**PARTS, **parts}}
+        needed = logit_lens.needed(stream, [f"{INSIDE}{group}." for group in groups])
+        examples = {
+            output.name: (output.value[0], output.dims.index(QUERY))
+            for output in recorded
+            if output.name in needed
+        }
+        # Two tensors: one that is given twice would be exported as one input.
+        ids = {f"{TARGET}.{name}": (torch.arange(ROWS), 0) for name in (WRITTEN, AGAINST)}
+        inputs = {**examples, **ids}
+        outputs = [
+            DerivedOutput(f"{INSIDE}{group}.{name}", dims, TARGET)
+            for group, named in groups.items()
+            for name, dims in named.items()
+        ]
+        super().__init__("inside", model, inputs, outputs)
+        self.stream = stream
+
+    def values(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        run = GivenRun(
+            recorder=None,  # type: ignore[arg-type]
+            device=self.stream.matrix.device,
+            stream=self.stream,
+            written=tensors[f"{TARGET}.{WRITTEN}"],
+            at_once=0,
+            tensors=tensors,
+        )
+        against = tensors[f"{TARGET}.{AGAINST}"]
+        computed = {
+            "lens": lens(run),
+            "logit": contributions(run) if self.stream.exact else {},
+            "contrast": contrasted_with(
+                run, against, {*PARTS, *LOGIT} if self.stream.exact else {*PARTS}
+            ),
+        }
+        return {
+            f"{INSIDE}{group}.{name}": value
+            for group, values in computed.items()
+            for name, value in values.items()
+        }
+
+
+def derived_graphs(model: Transformer, stream: Stream, decoder: Graph) -> list[DerivedGraph]:
+    """Return the graphs of a model."""
+    return [NearestGraph(model), InsideGraph(model, stream, decoder)]
+
+
+def write_derived(
+    graphs: Sequence[DerivedGraph], into: Path, weights: Path
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Write the graphs into a folder; yield the file and the description of each."""
+    for graph in graphs:
+        file = into / f"{graph.name}.onnx"
+        onnx.save(_exported(graph, weights), file)
+        yield file, graph.described()
+
+
+def _exported(graph: DerivedGraph, weights: Path) -> onnx.ModelProto:
+    rows = torch.export.Dim.DYNAMIC
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        program = torch.onnx.export(
+            graph.eval().requires_grad_(False),
+            tuple(example for example, _ in graph.inputs.values()),
+            input_names=[*graph.inputs],
+            output_names=[output.name for output in graph.outputs],
+            dynamic_shapes=(tuple({axis: rows} for _, axis in graph.inputs.values()),),
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None, "only absent if it is written at once"
+    exported: onnx.ModelProto = program.model_proto
+    forget_origins(exported)
+    read_stored(exported.graph, weights)
+    return exported
