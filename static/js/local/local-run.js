@@ -128,12 +128,8 @@ export function createRun(model, tokenizer, passes, summarised, derived) {
     const { key, changes, direction, source, ids, target, output, tensors: recordedValues } = await scoredRun(request, [...new Set([...names.filter((name) => outputs.has(name)), ...derived.inputs(computed)])], signal);
     if (computed.length && changes.some((change) => change.do === "drop")) throw new Problem("unsupported", { field: "interventions", detail: "this needs a server" });
     const values = { ...recordedValues, ...(await derived.tensors(computed, recordedValues, { source: source.map(({ id }) => id), rows: target.length, written: ids })) };
-    /** @type {Record<string, Tensor>} */
-    const tensors = {};
-    for (const address of select) {
-      const name = address.replace(COARSE, "");
-      if (values[name]) tensors[address] = tensorOf(/** @type {GraphOutput} */ (outputs.get(name) ?? derived.output(name)), values[name], address !== name || dtype === "uint8");
-    }
+    const outputOf = (/** @type {string} */ name) => /** @type {GraphOutput} */ (outputs.get(name) ?? derived.output(name));
+    const tensors = selectedTensors(select, values, outputOf, dtype);
     const texts = /** @type {Record<string, TokenReply[]>} */ ({ source, target });
     const summaries = await summarised(summarise, { values, outputs, texts, written: output.tokens });
     return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, summaries, pieces: piecesOf(tensors, tokenizer) };
@@ -197,6 +193,23 @@ function rememberedIds() {
       if (ids.size > REMEMBERED) ids.delete([...ids.keys()][0]);
     },
   };
+}
+
+/**
+ * The tensors of a reply by their addresses; one that was not computed is left out.
+ * @param {string[]} select
+ * @param {Tensors} values  by name
+ * @param {(name: string) => GraphOutput} outputOf
+ * @param {TraceRequest["dtype"]} dtype
+ */
+function selectedTensors(select, values, outputOf, dtype) {
+  /** @type {Record<string, Tensor>} */
+  const tensors = {};
+  for (const address of select) {
+    const name = address.replace(COARSE, "");
+    if (values[name]) tensors[address] = tensorOf(outputOf(name), values[name], address !== name || dtype === "uint8");
+  }
+  return tensors;
 }
 
 /** The tokens of candidates. @param {Record<string, Tensor>} tensors @param {Tokenizer} tokenizer */
