@@ -67,18 +67,6 @@ class OneTextShareState(OneTextRunRequest, Looking):
 SentenceState = ShareState | OneTextShareState
 
 
-def looking(link: Link) -> ShareState:
-    """Return a link's state, validated like that of a share."""
-    fields: dict[str, Any] = dict(link.state)
-    for key in JSON_KEYS:
-        if key in fields:
-            fields[key] = json.loads(fields[key])
-    for key in NUMBERS:
-        if key in fields:
-            fields[key] = int(fields[key])
-    return ShareState.model_validate(fields)
-
-
 def running(state: ShareState) -> RunRequest:
     """Return the part of a state that determines the run."""
     fields = state.model_dump(exclude_unset=True, include=set(RunRequest.model_fields))

@@ -13,12 +13,11 @@ from app.collections.shipped_collections import (
     ready_collections,
 )
 from app.figures.links import Link, check_stated
-from app.figures.sentence_states import looking
 from app.lessons.blocks import PredictBlock
 from app.lessons.quoted_numbers import lessons, numbers
 from app.lessons.service import figures
 from model import load
-from tests.lessons.answers import answer, likenesses, seen, weights
+from tests.lessons.answers import answer, likenesses, looking, seen, weights
 
 LANGS = ("en", "zh")
 KINDS = {"choice", "number", "open", "order"}

@@ -1,12 +1,14 @@
 """The answer of a model to a question, in the words of its `expects`."""
 
+import json
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.links import Link
-from app.figures.sentence_states import ShareState, looking, running
+from app.figures.sentence_states import JSON_KEYS, NUMBERS, ShareState, running
 from app.lab.links import by_hand
 from app.lessons.blocks import PredictBlock
 from model import Intervention, Request, Trace
@@ -17,6 +19,18 @@ from tests.lessons.conftest import Models
 
 SELECT = ["source.embedding", "*.weights", "*.mask", "decoder.probabilities", "decoder.candidates"]
 OUTPUTS = {True: "same", False: "changes"}
+
+
+def looking(link: Link) -> ShareState:
+    """Return a link's state; raises where the page would ignore what cannot be read."""
+    fields: dict[str, Any] = dict(link.state)
+    for key in JSON_KEYS:
+        if key in fields:
+            fields[key] = json.loads(fields[key])
+    for key in NUMBERS:
+        if key in fields:
+            fields[key] = int(fields[key])
+    return ShareState.model_validate(fields)
 
 
 def answer(block: PredictBlock, models: Models) -> str:

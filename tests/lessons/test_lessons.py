@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from app.figures.links import Link
-from app.figures.sentence_states import looking
 from app.lab.links import by_hand
 from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.markdown import Figure, Predict, Text, read
@@ -19,7 +18,7 @@ from model.lab.compute import compute
 from model.live_training.options import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
 from model.zoo.training import read_recipes
-from tests.lessons.answers import likenesses, seen, units, weights, written
+from tests.lessons.answers import likenesses, looking, seen, units, weights, written
 from tests.lessons.conftest import Models
 from tests.lessons.reading import ALL_LESSONS, LANGS, NAMES, PAGES, html, prose
 

@@ -21,7 +21,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-import transformers
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -56,11 +55,6 @@ from model.trace.record import (
 from model.trace.tensor_tap import NULL, QUERY, VOCAB
 
 SAMPLED = 64  # numbers of each parameter that enter the digest
-
-
-def is_model(value: object) -> bool:
-    """Return whether an object is a model of `transformers`."""
-    return isinstance(value, transformers.PreTrainedModel)
 
 
 def wrap(

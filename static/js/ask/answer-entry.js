@@ -108,7 +108,7 @@ function average(values) {
 // mouse or the arrow keys. Only the proportions count, so they need not add up to 1.
 
 /** From this overlap on, a drawn row is near enough. */
-export const NEAR = 0.7;
+const NEAR = 0.7;
 const STEP = 0.02;
 
 /**
@@ -116,14 +116,14 @@ const STEP = 0.02;
  * @param {Answer} answer
  * @param {number} count
  */
-export function drawnShares(answer, count) {
+function drawnShares(answer, count) {
   const drawn = Array.from({ length: count }, (_, i) => Number(answer[i] ?? 0) || 0);
   const whole = drawn.reduce((a, b) => a + b, 0);
   return drawn.map((height) => (whole ? height / whole : 0));
 }
 
 /** The part of two distributions that agrees: Σ min(p, q), from 0 to 1. @param {number[]} p @param {number[]} q */
-export const overlap = (p, q) => p.reduce((sum, probability, i) => sum + Math.min(probability, q[i] ?? 0), 0);
+const overlap = (p, q) => p.reduce((sum, probability, i) => sum + Math.min(probability, q[i] ?? 0), 0);
 
 /** @type {Entry} */
 const sharesEntry = {

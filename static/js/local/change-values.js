@@ -21,7 +21,7 @@ import { createRandom } from "./random-numbers.js";
 const isObject = (effect) => typeof effect === "object" && effect !== null;
 
 /** Whether a change has to be computed from the pass that it changes. @param {Change} change */
-export const isOfPass = ({ do: effect }) => isObject(effect) && (effect.renormalise === true || "shuffle" in effect);
+const isOfPass = ({ do: effect }) => isObject(effect) && (effect.renormalise === true || "shuffle" in effect);
 
 /** A sentence without what else the change says of it. @param {any} value @returns {Sentence} */
 const sentenceOf = ({ source, direction, target, decode }) => ({ source, ...(direction !== undefined && { direction }), ...(target !== undefined && { target }), ...(decode !== undefined && { decode }) });

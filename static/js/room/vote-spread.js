@@ -4,8 +4,8 @@
  */
 
 /** Of the votes: if fewer are right, explain; from here to `GO_ON_ABOVE`, discuss and vote again. */
-export const EXPLAIN_BELOW = 0.3;
-export const GO_ON_ABOVE = 0.7;
+const EXPLAIN_BELOW = 0.3;
+const GO_ON_ABOVE = 0.7;
 
 /** @import { AnswerReply, Truth } from "../core/wire/schemas.d.ts" */
 /** @import { Entry } from "../core/wire/subject-requests.js" */

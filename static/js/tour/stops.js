@@ -39,7 +39,7 @@ function aligner({ model, link }) {
  * becomes much less likely.
  * @type {Record<string, {layer: number, head: number}>}
  */
-export const NEEDED_HEADS = { "en-zh": { layer: 0, head: 4 }, "zh-en": { layer: 2, head: 5 } };
+const NEEDED_HEADS = { "en-zh": { layer: 0, head: 4 }, "zh-en": { layer: 2, head: 5 } };
 
 /**
  * A cell of a head whose absence is seen.

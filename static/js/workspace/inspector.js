@@ -275,7 +275,7 @@ const scoringAt = ({ model, link }) => scoringOf(attentionAt(model, place(model,
  * What the inspector requests besides the run: the learned parameters of the scoring.
  * @param {Page} page
  */
-export function scoringNeeds(page) {
+function scoringNeeds(page) {
   const names = learned(scoringAt(page));
   return names.length ? [parameters(page, names)] : [];
 }

@@ -64,9 +64,6 @@ const REASONS = {
  */
 const reasonSaid = (t, reason) => (Object.hasOwn(REASONS, reason) ? REASONS[reason](t) : "");
 
-/** All reasons that the page can put into words. */
-export const KNOWN_REASONS = Object.keys(REASONS);
-
 // A note above a view of a share whose model is gone: not everything was frozen, with a link to
 // what was.
 

@@ -15,7 +15,7 @@ const DASHES = [undefined, "7 4", "2 3"];
 export const measuredLengths = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
 
 /** The mean over the seeds, in per cent. @param {ZooModel} model @param {number} length */
-export function meanAccuracy({ seeds }, length) {
+function meanAccuracy({ seeds }, length) {
   const accuracies = seeds.map(({ accuracy }) => accuracy[length]).filter((accuracy) => accuracy !== undefined);
   return accuracies.length ? (100 * accuracies.reduce((a, b) => a + b, 0)) / accuracies.length : NaN;
 }

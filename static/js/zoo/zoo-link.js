@@ -80,7 +80,7 @@ export function format({ task, models, source, headsByModel }) {
 }
 
 /** The seed that is served. @param {ZooModel} model */
-export const servedSeed = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seeds[0];
+const servedSeed = ({ seeds }) => seeds.find((seed) => seed.shipped) ?? seeds[0];
 
 /**
  * All heads in the order in which they run, with how often the largest weight of each is on a token

@@ -207,7 +207,7 @@ function fromOklab([L, a, b]) {
 // The colours of weights: linear, or logarithmic from the least that the page prints.
 
 /** Where a logarithmic scale begins: the least that the page prints. */
-export const FLOOR = 1e-4;
+const FLOOR = 1e-4;
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
 
 /**

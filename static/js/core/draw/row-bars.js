@@ -196,7 +196,7 @@ const EDGE = 14;
  * @param {Theme} theme
  * @param {number} room  that they have
  */
-export function paintBars(context, { shares, error }, geometry, theme, room) {
+function paintBars(context, { shares, error }, geometry, theme, room) {
   const { left, width, number } = barsAt(geometry, theme, room, error);
   const { top, cellHeight } = geometry;
   const height = Math.max(1, Math.min(10, cellHeight - 2));

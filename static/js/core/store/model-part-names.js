@@ -35,7 +35,7 @@ export function kindName(kind, t) {
 export const placeName = (block, layer, t) => t("{block}, layer {n}", { block: blockName(block, t), n: layer + 1 });
 
 /** @param {string} stack @param {Translate} t */
-export function networkName(stack, t) {
+function networkName(stack, t) {
   const names = { encoder: t("Encoder, feed-forward"), decoder: t("Decoder, feed-forward") };
   return Object.hasOwn(names, stack)
     ? names[/** @type {keyof typeof names} */ (stack)]

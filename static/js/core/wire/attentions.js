@@ -75,7 +75,7 @@ export const crossBlock = (model) => blocks(model).find(isBetweenTexts) ?? NONE;
 export const selfBlock = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
 
 /** @param {Model} model @returns {Block}  whose rows write tokens */
-export const writingBlock = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
+const writingBlock = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
 
 /** @param {Model} model @returns {Block}  the last one whose rows predict tokens */
 export const predictingBlock = (model) => blocks(model).findLast(({ predicts }) => predicts) ?? NONE;

@@ -260,7 +260,7 @@ export function headWeights({ data, shape, rounded }, head) {
  * @param {number} head
  * @returns {Uint8Array}
  */
-export function headShades({ data, shape, rounded: { levels } }, head) {
+function headShades({ data, shape, rounded: { levels } }, head) {
   const size = shape[1] * shape[2];
   const shades = Uint8Array.from(levels.subarray(head * LEVELS, (head + 1) * LEVELS), (level) => Math.round(255 * level));
   const picture = new Uint8Array(size);
@@ -273,7 +273,7 @@ export function headShades({ data, shape, rounded: { levels } }, head) {
  * @param {{data: Numbers, shape: number[], rounded: Rounded}} tensor
  * @returns {Float32Array}
  */
-export function meanShades({ data, shape, rounded: { levels } }) {
+function meanShades({ data, shape, rounded: { levels } }) {
   const [heads, rows, cols] = shape;
   const shades = new Float32Array(rows * cols);
   const shares = levels.map((level) => (255 * level) / heads);

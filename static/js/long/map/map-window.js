@@ -62,7 +62,7 @@ const possible = (scale, extent, size) => unitOf(Math.min(Math.max(scale, fittin
  * @param {Size} size
  * @returns {Camera}
  */
-export function clampedCamera({ top, left, ...unit }, extent, size) {
+function clampedCamera({ top, left, ...unit }, extent, size) {
   const { wide, high } = possible(scaleOf(unit), extent, size);
   const within = (/** @type {number} */ start, /** @type {number} */ count, /** @type {number} */ visible) =>
     Math.min(Math.max(start, 0), Math.max(0, count - visible));

@@ -161,7 +161,7 @@ const remainder = (t, mass) =>
   );
 
 /** @param {Scene} scene @returns {import("./decoding-steps.js").Beam | undefined}  what was written after the hypothesis that is shown */
-export function writtenBeam({ step, hypothesis, ids }) {
+function writtenBeam({ step, hypothesis, ids }) {
   const beam = onPath(step, ids);
   return beam?.parent === hypothesis
     ? beam

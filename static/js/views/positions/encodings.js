@@ -43,7 +43,7 @@ export function questions(page) {
 }
 
 /** The stack to which the positions belong. @param {Page} page */
-export const stackOf = (page) => blockAt(page).stack;
+const stackOf = (page) => blockAt(page).stack;
 
 /** @param {Page} page */
 const learnedTable = (page) => `${stackOf(page)}.positions.table`;

@@ -294,7 +294,7 @@ const isSameEdge = (a) => (b) => a[0] === b[0] && a[1] === b[1];
 export const isCutBy = (change, edge) => edgesOf(change).some(isSameEdge(edge));
 
 /** @param {Change} change  of the same head @param {Edge[]} edges @returns {Change | null}  null: nothing is cut */
-export function withEdges(change, edges) {
+function withEdges(change, edges) {
   if (!edges.length) return null;
   return { ...change, do: { cut: edges.length === 1 ? edges[0] : edges } };
 }

@@ -76,7 +76,7 @@ const withDefaults = (run) => /** @type {Run} */ (Object.fromEntries(KEYS.map((k
 const compact = (run) => Object.fromEntries(Object.entries(run).filter(([, value]) => value !== null));
 
 /** What the page shows, as a run. @param {Page} page @returns {Run} */
-export const presentRun = ({ link }) => withDefaults({ ...link, interventions: changesInForce(link) });
+const presentRun = ({ link }) => withDefaults({ ...link, interventions: changesInForce(link) });
 
 /** @param {Page} page @returns {Run[]} */
 const runsInLink = ({ link }) => link.options.kept ?? NONE;

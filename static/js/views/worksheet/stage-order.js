@@ -98,7 +98,7 @@ export function transcript(t, heading, list) {
 }
 
 /** @param {Prose} prose */
-export function proseText({ message, values = {} }) {
+function proseText({ message, values = {} }) {
   return message.replace(/\{(\w+)\}/g, (place, name, offset) => {
     const value = values[name];
     if (value === undefined) return place;
@@ -127,7 +127,7 @@ function columns(t, { head, rows, entries, foot }) {
 }
 
 /** @param {Entry} entry @returns {string} */
-export function entryText(entry) {
+function entryText(entry) {
   if (entry === null) return "";
   if (typeof entry === "number") return four(entry);
   if (typeof entry === "string") return entry;
