@@ -1,5 +1,7 @@
 """A handout in which the model runs, in Chromium: from a disk, after an editor has saved it."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,12 @@ import pytest
 from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from app.local_models.exported_models import handout_bytes
+from app.local_models.exported_models import FOLDER, handout_bytes
 from app.local_models.page_files import missing_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from tests.browsing.workspace import Workspace
 from tests.handouts.living_file import write_living
+from tests.servers import AppServer
 from tests.site.static_host import static_host
 
 if missing_file():
@@ -119,3 +123,47 @@ def test_its_size_is_what_the_menu_says(living: Path, exported: Path) -> None:
     size = living.stat().st_size
     assert size <= WHOLE
     assert abs(size / handout_bytes(exported) - 1) < 0.02
+
+
+@pytest.fixture
+def data(
+    living: Path,  # whose model is packed, which takes a while
+    exported: Path,
+    served: EncoderDecoder,
+    tmp_path: Path,
+) -> Path:
+    """The data folder of a server that has exported the model before."""
+    folder = tmp_path / "data" / FOLDER
+    folder.mkdir(parents=True)
+    (folder / served.info.digest).symlink_to(exported)
+    return folder.parent
+
+
+def test_the_menu_says_its_size_and_saves_it(
+    browser: Browser,
+    data: Path,
+    served: EncoderDecoder,
+    launch: Callable[..., AppServer],
+    tmp_path: Path,
+) -> None:
+    context = browser.new_context(locale="en-GB")
+    workspace = Workspace(context.new_page(), launch(data).url)
+    workspace.load(source=SENTENCE, **PLACE)
+    workspace.find("#export").click()
+    offered = workspace.page.locator("button.export-kind", has_text="Handout that runs")
+    stated = re.search(r"the model too, ([\d.]+) MB", offered.inner_text())
+    assert stated
+    with workspace.page.expect_download(timeout=LOADED) as saving:
+        offered.click()
+    assert saving.value.suggested_filename.endswith("-cross-layer-2-head-5.runs.html")
+    file = tmp_path / "saved.html"
+    saving.value.save_as(file)
+    expect(workspace.find("#export-panel [role=status]")).to_contain_text("Saved as")
+    assert abs(file.stat().st_size / 1e6 - float(stated[1])) < 0.5
+    page = context.new_page()
+    page.goto(file.as_uri(), timeout=LOADED)
+    expect(page.locator("#source")).to_have_value(SENTENCE, timeout=LOADED)
+    expected = np.asarray(served.trace(SENTENCE)["decoder.1.cross.weights"])[4]
+    np.testing.assert_allclose(shown(page), expected, atol=1e-6)
+    expect(page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
+    context.close()
