@@ -9,6 +9,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.bundle.weights import digest_of
 from tests.site.opened_site import Opened
 from tests.site.static_host import static_host
 from tests.source_files import ROOT
@@ -17,11 +18,19 @@ from tests.source_files import ROOT
 @pytest.fixture(scope="session")
 def site(exported: Path, common: Path) -> Path:
     from app.site.site_files import write_site
+    from model.web.export import GRAPHS, export_for_web
 
-    def copied(_: Path, into: Path) -> Iterator[Path]:
-        """Export as the site does, from the folder that was exported before."""
-        for file in exported.iterdir():
-            yield Path(shutil.copyfile(file, into / file.name))
+    def copied(bundle: Path, into: Path, id_: str) -> Iterator[Path]:
+        """Export as the site does; what was exported before is copied."""
+        kept = exported
+        if bundle.name != exported.name:  # of the zoo
+            kept = exported.parent / f"{id_}-{digest_of(bundle)[:16]}"
+            if not (kept / GRAPHS).exists():
+                list(export_for_web(bundle, kept, id_))
+        into.mkdir(parents=True, exist_ok=True)
+        for file in kept.iterdir():
+            if not file.name.startswith("packed"):  # for handouts
+                yield Path(shutil.copyfile(file, into / file.name))
 
     if not (ROOT / "node_modules/onnxruntime-web").is_dir():
         pytest.skip("run `make` to install what a site loads")

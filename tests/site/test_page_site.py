@@ -156,13 +156,22 @@ def test_a_link_opens_on_the_same_figure_and_is_not_sent(opened: Opened) -> None
 def test_a_model_of_the_zoo_is_loaded_when_it_is_chosen(opened: Opened) -> None:
     opened.open(source=SENTENCE, view="attention", block="cross", layer=0, head=3)
     assert not [url for url in opened.requested if "zoo-" in url]
+    foot = opened.page.locator(".runs-here").last
+    first = load("en-zh", "cpu").info
+    expect(foot).to_have_text(
+        f"Model: {first.name}, digest {first.digest[:12]}. Model card · Licences"
+    )
     opened.page.select_option("#model", "zoo-reverse")
     opened.page.fill("#source", "m a p s e t")
     opened.page.press("#source", "Enter")
     expect(opened.page.locator("#output")).to_have_text("t e s p a m", timeout=LOADED)
     opened.ready()
     assert "model=zoo-reverse" in opened.page.url
-    weights = load("zoo/reverse", "cpu").trace("m a p s e t")["decoder.0.cross.weights"]
+    reverse = load("zoo/reverse", "cpu")
+    digest = reverse.info.digest[:12]
+    said = f"Model: Reverse: plain, digest {digest}. Licences"
+    expect(foot).to_have_text(said, use_inner_text=True)
+    weights = reverse.trace("m a p s e t")["decoder.0.cross.weights"]
     shown = dict(part.split("=") for part in opened.page.url.partition("#")[2].split("&"))
     expected = np.asarray(weights)[int(shown.get("head", 0))]
     np.testing.assert_allclose(opened.weights(), expected, atol=1e-4)

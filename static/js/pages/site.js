@@ -25,6 +25,7 @@ import { bindPickers } from "../workspace/head-pickers.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { bindSentence } from "../workspace/sentence-box.js";
 import { certaintyNeeds } from "../core/store/certainty.js";
+import { modelLabel } from "../core/store/model-part-names.js";
 import { mergeStates } from "../core/store/link.js";
 import { isFixed, viewsInShare } from "../core/store/share-contents.js";
 import { IN_FRAGMENT, bind, read, write } from "../core/store/address.js";
@@ -63,7 +64,7 @@ async function start() {
   const services = createPageServices({ store, source, offer, free, beside: { needs, asks }, status: notices() }, { ...api, trace: source.trace }, { messages });
 
   bind(window, store, initial, OPTIONS, IN_FRAGMENT);
-  for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary, bindOpening, bindCopying]) part(services);
+  for (const part of [bindSentence, bindChips, bindCertainty, bindChanges, bindStage, bindPickers, bindNarrowPanels, bindOptions, bindChangeButtons, bindAnnouncer, bindInspector, bindProblems, bindHelp, bindGlossary, bindOpening, bindCopying, bindModelInUse]) part(services);
   bindExport(services, ["png", "svg", "pdf", "csv"]);
   if (able) bindModelMenu(services, model.source.models);
   bindLanguage(services);
@@ -101,6 +102,18 @@ function bindLanguage({ store, format }) {
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     find("#stage").focus();
+  });
+}
+
+/** The foot names the model of what is on the screen. Small ones have no card. @param {PageServices} services */
+function bindModelInUse({ store, t }) {
+  const [name, digest, card] = ["#model-name", "#model-digest", "#model-card"].map((id) => find(id));
+  store.subscribe(({ model }) => model, () => {
+    const { model } = store.get();
+    if (!model) return;
+    name.textContent = modelLabel(t, model);
+    digest.textContent = model.digest.slice(0, 12);
+    card.hidden = Boolean(model.zoo);
   });
 }
 
