@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from html import unescape
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ TERMS = ("parts",)  # of the score of a pair
 TEXT = r'"(?:[^"\\\n]|\\.)*"'  # of JavaScript
 MESSAGE = re.compile(rf"(?<![\w$])t\(\s*({TEXT}(?:\s*\+\s*{TEXT})*)")
 JOINED = re.compile(r'"\s*\+\s*"')  # a text over several lines
+POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
 LOADER = "handout-loader"
 WASM = " 'wasm-unsafe-eval'"
 UNSTYLED = ".handout, .living { visibility: hidden } noscript { visibility: visible }"
@@ -330,6 +332,13 @@ def handout_page(
     page = environment(lang, static_digest()).get_template(f"{name}.html")
     frame = _frame(bundle or name, lang, static_digest(), runs)
     return page.render(**frame, lang=lang, **variables).encode(CHARSET)
+
+
+def policy_of(file: bytes) -> str:
+    """Return the Content-Security-Policy of a handout, for a server that shows it."""
+    policy = POLICY.search(file)
+    assert policy, "every handout has one"
+    return unescape(policy[1].decode(CHARSET))
 
 
 def language(about: Mapping[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""POST /api/handout and GET /s/{id}/handout.html: a page as one file to keep."""
+"""POST /api/handout and GET /s/{id}/handout.html: a page as one file to keep.
+
+GET /s/{id}/runs shows that file of a share, with the model in it.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -8,8 +11,10 @@ from fastapi.responses import Response
 from app.assets.languages import languages, negotiate
 from app.assets.templates import base_url
 from app.handouts import service as handouts
+from app.handouts.handout_html import policy_of
 from app.handouts.packing import CHARSET
 from app.http.replies import run_problems
+from app.http.security import NOBODY
 from app.http.services import Opened
 from app.http.streaming import while_present
 from app.shares import service as sharing
@@ -64,6 +69,25 @@ async def share_handout(
     home, lang = base_url(request, services), negotiate(request, languages())
     making = handouts.of_share(services, share, home, lang, theme, runs)
     return download(await while_present(request, making), handouts.name(share.state, runs))
+
+
+@router.get("/s/{id}/runs", include_in_schema=False)
+async def share_that_runs(
+    request: Request,
+    services: Opened,
+    share_id: Annotated[str, Path(alias="id")],
+    theme: Theme = None,
+) -> Response:
+    """Show a share with its model in the page, which may have gone from this server."""
+    share = await sharing.find(services, share_id)
+    home, lang = base_url(request, services), negotiate(request, languages())
+    making = handouts.of_share(services, share, home, lang, theme, runs=True)
+    file = await while_present(request, making)
+    headers = {
+        "Content-Security-Policy": f"{policy_of(file)}; {NOBODY}",
+        "Cache-Control": "no-cache",
+    }
+    return Response(file, headers=headers, media_type=f"text/html; charset={CHARSET}")
 
 
 def download(file: bytes, name: str) -> Response:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,7 @@ from app.http.services import Services
 from app.local_models.page_files import missing_file
 from app.settings import ROOT, Settings
 from app.store.private_files import make_private_folder
-from model.bundle.weights import CHECKPOINTS, MAX_PAGE_BYTES, WEIGHTS
+from model.bundle.weights import CHECKPOINTS, MAX_PAGE_BYTES, WEIGHTS, digest_of
 
 FOLDER = "exported"  # in the data folder
 KIND = "encoder-decoder"  # the models that can be exported
@@ -127,13 +128,25 @@ async def open_exported_models(services: Services) -> AsyncIterator[None]:
 
 
 def _bundles(settings: Settings, listing: Listing) -> dict[str, Path]:
-    """Return the folders of the served models that a page can run, by digest."""
-    bundles = {}
+    """Return the folders of models that a page can run, by digest: shipped and served ones.
+
+    Shares may be of a shipped model that is not served any more.
+    """
+    bundles = dict(_shipped())
     for name, path in settings.bundles.items():
         shipped = CHECKPOINTS / path
         folder = shipped if shipped.is_dir() else Path(path)
-        weights = folder / WEIGHTS
-        is_small = weights.is_file() and weights.stat().st_size <= MAX_PAGE_BYTES
-        if name in listing and listing.describe(name).kind == KIND and is_small:
+        if name in listing and listing.describe(name).kind == KIND and _is_small(folder):
             bundles[listing.describe(name).digest] = folder.resolve()
     return bundles
+
+
+@cache
+def _shipped() -> dict[str, Path]:
+    folders = [folder for folder in CHECKPOINTS.iterdir() if _is_small(folder)]
+    return {digest_of(folder): folder for folder in folders}
+
+
+def _is_small(folder: Path) -> bool:
+    weights = folder / WEIGHTS
+    return weights.is_file() and weights.stat().st_size <= MAX_PAGE_BYTES

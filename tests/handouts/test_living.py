@@ -1,17 +1,21 @@
 """Handouts in which the model runs, over HTTP, and which models are kept for them."""
 
 import asyncio
+import json
 import re
 import shutil
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from app.engine.catalog import Catalog
 from app.http.problems import ProblemError
 from app.local_models.exported_models import LAST_FILE, ExportedModels
 from app.local_models.page_files import as_global
-from model.bundle.weights import WEIGHTS
+from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of
+from tests.serving.fixtures import Serving
 
 
 def exported_model(root: Path, digest: str) -> Path:
@@ -29,6 +33,14 @@ def test_a_model_that_has_gone_from_the_server_is_still_kept(tmp_path: Path) -> 
     assert models.folder("abc") == folder
     assert [*models.handout_sizes()] == ["abc"]
     assert asyncio.run(models.export("abc")) == folder
+
+
+async def test_a_shipped_model_can_be_exported_though_another_is_served(serving: Serving) -> None:
+    shipped = digest_of(CHECKPOINTS / "en-zh")
+    async with serving(catalog=Catalog.load({"reverse": "zoo/reverse"}, "cpu")) as client:
+        page = (await client.get("/?view=attention")).text
+        sizes = json.loads(unescape(re.search(r'data-living="([^"]*)"', page)[1]))  # type: ignore[index]
+    assert 20e6 < sizes[shipped] < 22e6
 
 
 @pytest.mark.parametrize("digest", ["absent", "..", "../abc", ""])

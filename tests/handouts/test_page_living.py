@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from filelock import FileLock
@@ -166,4 +167,38 @@ def test_the_menu_says_its_size_and_saves_it(
     expected = np.asarray(served.trace(SENTENCE)["decoder.1.cross.weights"])[4]
     np.testing.assert_allclose(shown(page), expected, atol=1e-6)
     expect(page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
+    context.close()
+
+
+def test_a_share_whose_model_has_gone_brings_it_into_the_page(
+    browser: Browser, data: Path, served: EncoderDecoder, launch: Callable[..., AppServer]
+) -> None:
+    state = {"source": SENTENCE, **PLACE}
+    before = launch(data)
+    reply = httpx.post(f"{before.url}/api/shares", json={"state": state}, timeout=60)
+    path = f"/s/{reply.raise_for_status().json()['id']}"
+    context = browser.new_context(locale="en-GB")
+    page, printed = context.new_page(), list[str]()
+    page.on("console", lambda message: printed.append(message.text))
+    page.goto(before.url + path)
+    expect(page.locator("#frozen")).to_be_visible(timeout=LOADED)
+    expect(page.locator("#run-here")).to_be_hidden()
+    after = launch(data, models="reverse=zoo/reverse", zoo="false")
+    page.goto(after.url + path)
+    weights = shown(page)
+    page.locator("#heads label").nth(2).click()
+    page.wait_for_url(re.compile("head=2"))
+    expect(page.locator("#run-here")).to_have_text(re.compile(r"page \(2\d\.\d MB\)"))
+    page.click("#run-here")
+    expect(page.locator("#runs-here")).to_have_text(RUNS_HERE, timeout=LOADED)
+    heads = np.asarray(served.trace(SENTENCE)["decoder.1.cross.weights"])
+    np.testing.assert_allclose(weights, heads[4], atol=1e-6)
+    np.testing.assert_allclose(shown(page), heads[2], atol=1e-6)
+    page.fill("#source", OPENING)
+    page.press("#source", "Enter")
+    trace = served.trace(OPENING)
+    expect(page.locator("#output")).to_have_text(trace.output.text, timeout=LOADED)
+    expected = np.asarray(trace["decoder.1.cross.weights"])[2]
+    np.testing.assert_allclose(shown(page), expected, atol=1e-4)
+    assert not printed
     context.close()

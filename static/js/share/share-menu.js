@@ -2,7 +2,9 @@
 
 import { shownPart } from "../core/store/model-part-names.js";
 import { isLong } from "../core/wire/long-texts.js";
+import { livingSizes } from "../core/page/disclosure.js";
 import { find } from "../lib/dom.js";
+import { megabytes } from "../lib/numbers.js";
 import { additionalContents, isDeparted, stateOf } from "../core/store/share-contents.js";
 import { currentUrl } from "../core/store/address.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -28,6 +30,7 @@ export function bindShare(context) {
     },
   });
   store.subscribe(({ share, link }) => [share, link], () => frozen(context));
+  window.addEventListener("pageshow", () => frozen(context));  // back from the page that runs
 }
 
 /**
@@ -44,7 +47,8 @@ async function make({ store, api, figure }, about) {
 }
 
 /** @param {PageServices} context */
-function frozen({ store, t, format }) {
+function frozen(context) {
+  const { store, t, format } = context;
   const page = store.get();
   const { share, link } = page;
   find("#frozen").hidden = !share;
@@ -60,4 +64,22 @@ function frozen({ store, t, format }) {
   });
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
   live.href = "/?" + format(link);
+  offerToRun(context, page, share);
+}
+
+/**
+ * A share whose model is not served any more can bring that model into the reader's page.
+ * @param {PageServices} context
+ * @param {import("../core/store/store.js").Page} page
+ * @param {import("../core/wire/api.js").Share} share
+ */
+function offerToRun({ t, format }, { link, live }, { id, model }) {
+  const run = /** @type {HTMLAnchorElement} */ (find("#run-here"));
+  const bytes = livingSizes()[model.digest];
+  run.hidden = live || !bytes;
+  if (run.hidden) return;
+  const { theme } = document.documentElement.dataset;
+  run.textContent = t("Run the model in this page ({size} MB)", { size: megabytes(bytes) });
+  run.href = `/s/${id}/runs?${new URLSearchParams({ lang: link.lang, ...(theme && { theme }) })}#${format(link)}`;
+  run.onclick = () => (run.textContent = t("The model is being loaded."));
 }

@@ -2,7 +2,7 @@
 
 import { json } from "../core/compute/computed-tensors.js";
 import { poster } from "../core/draw/export-picture.js";
-import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
+import { bindExportPanel, livingSizes, worksheetOf } from "../core/page/disclosure.js";
 import { changes, isChanged, plainChange } from "../core/store/interventions.js";
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -194,9 +194,6 @@ function linkOf({ store, format }) {
 
 /** The endings of files that are not named as their kind. @type {Record<string, string>} */
 const ENDINGS = { living: "runs.html" };
-
-/** The bytes of a handout in which a model runs, by the model's digest; none where this server makes none. @returns {Record<string, number>} */
-const livingSizes = () => JSON.parse(find("#workspace").dataset.living || "{}");
 
 /** @param {PageServices["t"]} t @param {number} bytes  of a handout with its model @returns {Record<Kind, {name: string, says: string}>} */
 const wordings = (t, bytes) => ({

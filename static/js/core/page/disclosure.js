@@ -70,6 +70,9 @@ export function bindDisclosure(button, panel, also = () => {}) {
  * @property {() => string} [worksheet]  the address of the worksheet of what is on the screen; absent: there is none
  */
 
+/** The bytes of a handout in which a model runs, by the model's digest; none where this server makes none. @returns {Record<string, number>} */
+export const livingSizes = () => JSON.parse(find("#workspace").dataset.living || "{}");
+
 /** The page of a worksheet. @param {string} link  of what is to be on it @param {string} lang */
 export const worksheetOf = (link, lang) => `/worksheet?${new URLSearchParams({ link, lang })}`;
 
