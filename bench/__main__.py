@@ -8,8 +8,8 @@ from pathlib import Path
 
 import torch
 
-from bench.cases import cases, sizes
 from bench.compare import compare
+from bench.speed_cases import cases, sizes
 from model.bundle.weights import CHECKPOINTS, load_bundle
 
 

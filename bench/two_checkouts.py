@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from bench.__main__ import machine
-from bench.cases import SENTENCE, TARGET
+from bench.speed_cases import SENTENCE, TARGET
 
 HERE = Path(__file__).parents[1]
 CASES = (

@@ -12,27 +12,27 @@ with headlight.record(model) as record:
     model(**batch)
 record["decoder.0.self.weights"]
 
-What it offers is listed in `headlight.interface`, which is imported at the first use: PyTorch takes
-seconds to import, and the command needs it only for some of what it does.
+What it offers is listed in `headlight.public_names`, which is imported at the first use: PyTorch
+takes seconds to import, and the command needs it only for some of what it does.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from headlight.namesake import warn_of_namesake
+from headlight.clashing_distribution import warn_of_namesake
 
 if TYPE_CHECKING:
-    from headlight.interface import *  # noqa: F403
+    from headlight.public_names import *  # noqa: F403
     from headlight.widget import Widget as Widget
 else:
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__") and name != "__all__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module("headlight.interface"), name)
+        return getattr(import_module("headlight.public_names"), name)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *import_module("headlight.interface").__all__})
+        return sorted({*globals(), *import_module("headlight.public_names").__all__})
 
 
 warn_of_namesake()

@@ -69,9 +69,9 @@ def with_model(command: F) -> F:
     def run(
         model: str, device: str | None, dtype: str | None, download: bool | None, **others: Any
     ) -> Any:
-        from headlight import interface
+        from headlight import public_names
 
-        adapter = interface.load(model, device, dtype=dtype, download=download)
+        adapter = public_names.load(model, device, dtype=dtype, download=download)
         return command(model=adapter, **others)
 
     decorated: F = run
@@ -193,9 +193,9 @@ def site(into: str, model: str, as_json: bool) -> None:
 @as_json
 def show(sentence: str, model: Adapter, out: str, as_json: bool, **place: Any) -> None:
     """Draw what a model attends to in SENTENCE."""
-    from headlight import interface
+    from headlight import public_names
 
-    figure = interface.show(model, sentence, **_place(**place))
+    figure = public_names.show(model, sentence, **_place(**place))
     path = figure.save(out)
     _print_files([str(path)], as_json)
 
@@ -217,7 +217,7 @@ def trace(
     **given_options: str | None,
 ) -> None:
     """Run SENTENCE and write its tensors; without a file, list them (with --json: print them)."""
-    from headlight import interface
+    from headlight import public_names
 
     options: dict[str, Any] = {
         name: value for name, value in given_options.items() if value is not None
@@ -225,9 +225,9 @@ def trace(
     options |= {"select": select} if select else {}
     result = model.trace(sentence, **options)
     if out:
-        _print_files([str(interface.save(result, out))], as_json)
+        _print_files([str(public_names.save(result, out))], as_json)
     elif as_json:
-        click.echo(interface.as_json(result))
+        click.echo(public_names.as_json(result))
     else:
         click.echo(repr(result))
         for name in result:
@@ -245,10 +245,10 @@ def export(
     sentence: str, model: Adapter, forms: str, folder: str, as_json: bool, **place: Any
 ) -> None:
     """Write all files of a figure: html, svg, pdf, png, csv, npz, json, safetensors."""
-    from headlight import interface
+    from headlight import public_names
 
     endings = [form.strip() for form in forms.split(",")]
-    paths = interface.export(model, sentence, folder=folder, forms=endings, **_place(**place))
+    paths = public_names.export(model, sentence, folder=folder, forms=endings, **_place(**place))
     _print_files(list(map(str, paths)), as_json)
 
 
@@ -267,9 +267,9 @@ def models(name: str | None, as_json: bool) -> None:
             else "\n".join(f"{id_:24}{path}" for id_, path in bundles.items())
         )
         return
-    from headlight import interface
+    from headlight import public_names
 
-    description = interface.describe(interface.load(name))
+    description = public_names.describe(public_names.load(name))
     if as_json:
         click.echo(json.dumps(description, ensure_ascii=False, indent=2))
         return

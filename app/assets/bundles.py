@@ -231,10 +231,10 @@ PAGES = {
     "worksheet": Page(
         [*FRAME, "learn/learn"], [*NARROW, "worksheet/worksheet", "access"], views=[]
     ),
-    "speaker": Page(["core/page"], ["learn/speaker"], views=[]),
+    "speaker-notes": Page(["core/page"], ["learn/speaker"], views=[]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
     "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),
-    "head": Page([*FRAME, *FIGURE], [*NARROW, "heads/heads", "access"]),
+    "attention-head": Page([*FRAME, *FIGURE], [*NARROW, "heads/heads", "access"]),
     "train": Page(
         [*FRAME, *FIGURE, "train/run", "workspace/place-bar"], [*NARROW, "train/train", "access"]
     ),

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.challenges.checking import MAX_FITTED, WorkLink
-from app.figures.goals import Verdict
+from app.figures.challenge_goals import Verdict
 from app.figures.links import Asked, Entry
 from app.http.field_errors import Count, Strict, Text
 from app.rooms.schemas import Member, Nickname, Results, Truth

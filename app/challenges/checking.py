@@ -15,7 +15,14 @@ from pydantic import Field
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.wire import Reply
-from app.figures.goals import Goal, Verdict, broken_rule, check_goal, is_about_weights, judge
+from app.figures.challenge_goals import (
+    Goal,
+    Verdict,
+    broken_rule,
+    check_goal,
+    is_about_weights,
+    judge,
+)
 from app.figures.links import Link
 from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
 from app.http.content_negotiation import SAFETENSORS

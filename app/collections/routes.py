@@ -328,4 +328,4 @@ async def collection_handout(
 @page_router.get("/speaker")
 async def speaker_page(request: Request, services: Opened) -> HTMLResponse:
     """Show the speaker's notes of a lesson or a collection that another window presents."""
-    return render(request, services, "speaker.html")
+    return render(request, services, "speaker-notes.html")

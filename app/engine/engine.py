@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
 
+from app.engine.cached_pass_runners import CachedPassRunners
 from app.engine.cost_estimates import price, size
 from app.engine.cost_estimates import running as running_price
 from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Waiting, asking
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
 from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.long_texts import LongJob
-from app.engine.pass_locations import PassHomes
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.http.caches import ByteCache
@@ -90,7 +90,7 @@ class Engine:
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
         self._homes: dict[int, Runner] = {}  # the runner of each stream's lines
-        self._passes = PassHomes()
+        self._passes = CachedPassRunners()
         self._schedule = Schedule(
             self._running, self.listing.at_once, self._queue.order, self._home
         )

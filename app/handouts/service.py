@@ -21,9 +21,9 @@ from app.local_models.exported_models import ExportedModels
 from app.long_texts.schemas import Window
 from app.long_texts.service import is_long, run_long
 from app.settings import Settings
-from app.shares.additional_requests import Freezer, check_asks, freeze_answers
 from app.shares.creation import check, check_options
 from app.shares.formats import Answer, Share
+from app.shares.frozen_replies import Freezer, check_asks, freeze_answers
 from app.shares.schemas import AnyShareState, Question, ShareRequest
 from app.shares.service import find_answer, thaw
 from app.traces.replies import ModelReply

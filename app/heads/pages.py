@@ -82,7 +82,7 @@ def head(
         "before": listed[index - 1] if index else None,
         "after": listed[index + 1] if index + 1 < len(listed) else None,
     }
-    return render(request, services, "head.html", more=variables)
+    return render(request, services, "attention-head.html", more=variables)
 
 
 def _elsewhere(

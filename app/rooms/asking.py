@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from app.figures.goals import Verdict
+from app.figures.challenge_goals import Verdict
 from app.figures.links import Entry, check_stated, has_cell
 from app.http.problems import ProblemError
 from app.rooms.hub import Hub

@@ -30,8 +30,8 @@ from app.lab.service import freeze
 from app.long_texts.service import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats
-from app.shares.additional_requests import Freezer, check_asks, freeze_answers, other_models
 from app.shares.formats import Answer
+from app.shares.frozen_replies import Freezer, check_asks, freeze_answers, other_models
 from app.shares.schemas import ShareRequest
 from app.shares.service import thaw
 from app.shares.store import Shares

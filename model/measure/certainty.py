@@ -34,8 +34,8 @@ from model.bundle.measurements import CERTAINTY
 from model.bundle.weights import Bundle, digest_of, load_bundle
 from model.measure.heads import batches_of
 from model.measure.nonsense import measure_nonsense
+from model.measure.precision_and_recall import marked, threshold
 from model.measure.scores import Gated, read_gate
-from model.measure.threshold_marks import marked, threshold
 from model.measure.untranslated import measure_untranslated
 from model.measure.word_groups import is_word, mean_probability, spelled, traces, word_groups
 from model.train.data import read_pairs

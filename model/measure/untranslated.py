@@ -24,8 +24,8 @@ from typing import Any
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import READS, Aligner
+from model.measure.precision_and_recall import marked
 from model.measure.scores import Gated, read_gate
-from model.measure.threshold_marks import marked
 from model.measure.word_alignment import (
     AlignedPair,
     Link,

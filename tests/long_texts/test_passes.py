@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import torch
 
+from app.engine.cached_pass_runners import CachedPassRunners
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
 from app.engine.long_texts import LongJob, Overview, Tile
 from app.engine.pass_cache import Passes
-from app.engine.pass_locations import PassHomes
 from app.engine.runners import Runners, Threads
 from app.http.content_negotiation import JSON
 from model.adapters.requests.request import Request
@@ -69,7 +69,7 @@ def test_a_failed_run_is_not_kept() -> None:
 
 def test_a_runner_is_known_by_what_it_tells() -> None:
     one, other = (Threads.__new__(Threads) for _ in range(2))
-    homes = PassHomes()
+    homes = CachedPassRunners()
     assert homes.home("a") is None
     homes.start("a", one)
     assert (homes.home("a"), homes.is_kept("a")) == (one, False)  # it is being made
@@ -89,7 +89,7 @@ def test_a_runner_is_known_by_what_it_tells() -> None:
 def test_a_cluster_tells_of_one_replica_at_a_time() -> None:
     slot = Threads.__new__(Threads)
     slot.many = True
-    homes = PassHomes()
+    homes = CachedPassRunners()
     homes.end("a", slot, frozenset({"a", "x"}))
     homes.end("b", slot, frozenset({"b"}))  # on another replica, which does not have the first one
     assert [homes.is_kept(key) for key in ("a", "b", "x")] == [True, True, False]

@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 from safetensors.numpy import load_file
 
 import headlight
-from headlight import command, doctor, namesake, pictures
+from headlight import clashing_distribution, command, doctor, pictures
+from headlight.clashing_distribution import warn_of_namesake
 from headlight.doctor import examine
-from headlight.namesake import warn_of_namesake
 from tests.servers import ROOT
 
 TEXT = "The cat sat."
@@ -165,7 +165,7 @@ def test_the_other_distribution_of_this_name_is_reported(monkeypatch: pytest.Mon
     class Other:
         version = "9.9"
 
-    monkeypatch.setattr(namesake, "distribution", lambda _: Other)
+    monkeypatch.setattr(clashing_distribution, "distribution", lambda _: Other)
     with pytest.warns(UserWarning, match=r"headlight 9\.9 is installed.*another project"):
         warn_of_namesake()
     assert "✗ distribution" in call("doctor").stdout
@@ -206,7 +206,7 @@ def test_a_shell_completes_models() -> None:
 
 
 def test_what_the_package_offers_is_there_at_the_first_use() -> None:
-    """The names are imported late; they are those of `headlight.interface`."""
+    """The names are imported late; they are those of `headlight.public_names`."""
     code = (
         "import sys, headlight; assert 'torch' not in sys.modules\n"
         "from headlight import *; print(show is headlight.show, 'torch' in sys.modules)\n"

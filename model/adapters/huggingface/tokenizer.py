@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.typed_controls import reads_controls_as_text
+from model.adapters.huggingface.control_strings_as_text import reads_controls_as_text
 from model.errors import InputError
 from model.text.tokens import PAD, Token
 

@@ -6,7 +6,7 @@
 import { number } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { emptyGoal, goalFields, goalOf } from "./goals.js";
+import { emptyGoal, goalFields, goalOf } from "./challenge-goals.js";
 import { createPointPicker } from "./point-picker.js";
 
 /** @import { Entry } from "../core/wire/subject-requests.js" */
@@ -23,7 +23,7 @@ import { createPointPicker } from "./point-picker.js";
  * @property {DraftOption[]} options
  * @property {string} value
  * @property {string} within
- * @property {import("./goals.js").GoalDraft} [goal]
+ * @property {import("./challenge-goals.js").GoalDraft} [goal]
  * @property {{link: string, cells: string[]}} [point]  the right cells of a figure
  */
 /** @typedef {{entry: Entry, ask: Question}} PreparedQuestion */

@@ -6,7 +6,7 @@
  */
 
 import { cellsOf } from "./cells.js";
-import { goalWords } from "./goals.js";
+import { goalWords } from "./challenge-goals.js";
 
 /** @import { Kind, Question } from "./question.js" */
 

@@ -3,8 +3,8 @@
  * workspace. The server runs it and says whether it reaches the goal; what was tried last is the answer.
  */
 
-import { isTyped, verdictWords } from "../ask/goals.js";
-import { MAX_LINK, MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/works.js";
+import { isTyped, verdictWords } from "../ask/challenge-goals.js";
+import { MAX_LINK, MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";

@@ -8,7 +8,7 @@ import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 import { openFigure } from "../learn/figures.js";
 import { createPresentingBar, createSpeaker } from "../learn/presenting.js";
-import { bindScenes, scrollTo } from "../learn/scenes.js";
+import { bindScenes, scrollTo } from "../learn/presentation-scenes.js";
 import { find, h } from "../lib/dom.js";
 
 /** @import { LiveFigures } from "../learn/figures.js" */

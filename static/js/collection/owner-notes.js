@@ -1,7 +1,7 @@
 /** What only the owner and the speaker see of an item: a note, the minutes, and questions to a class. */
 
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
-import { headShown } from "../ask/goals.js";
+import { headShown } from "../ask/challenge-goals.js";
 import { headingOf } from "../ask/own-questions.js";
 import { placeIn } from "../ask/question.js";
 import { el } from "../lib/render.js";

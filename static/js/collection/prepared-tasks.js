@@ -4,7 +4,7 @@
  */
 
 import { headingOf } from "../ask/own-questions.js";
-import { goalList } from "../ask/works.js";
+import { goalList } from "../ask/challenge-works.js";
 import { el } from "../lib/render.js";
 import { plainly } from "../lib/numbers.js";
 

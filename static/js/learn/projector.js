@@ -9,7 +9,7 @@ import { find } from "../lib/dom.js";
 import { throttle } from "../lib/timing.js";
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readFragment, readQuery, writeQuery } from "../core/store/address.js";
-import { GAP, scenesOf, stopsOf } from "./scenes.js";
+import { GAP, scenesOf, stopsOf } from "./presentation-scenes.js";
 
 /** What needs the arrows for itself. */
 const TAKES = "input, textarea, select, figure, .predict";
@@ -22,7 +22,7 @@ const LONGEST = 240;
 /** The end of a lesson, in a link. */
 const END = "end";
 
-/** What the speaker sees of a scene. @param {import("./scenes.js").Scene} scene @returns {import("./presenting.js").Scene} */
+/** What the speaker sees of a scene. @param {import("./presentation-scenes.js").Scene} scene @returns {import("./presenting.js").Scene} */
 function speakerScene({ parts, block }) {
   const element = block ?? parts.find((part) => part.matches("h1, h2")) ?? parts[0];
   const textOf = (/** @type {string} */ selector) => element.querySelector(selector)?.textContent?.trim() ?? "";

@@ -2,7 +2,7 @@
 
 import { createPrediction } from "../ask/predict.js";
 import { find, inSight } from "../lib/dom.js";
-import { bindScenes, scenesOf, topOf } from "./scenes.js";
+import { bindScenes, scenesOf, topOf } from "./presentation-scenes.js";
 
 /** Which questions a reader has answered; stored only in the browser. */
 
@@ -52,7 +52,7 @@ export function showProgress({ t }) {
 /** Letters of a question's words in a room. */
 const LONGEST = 500;
 
-/** @param {import("../pages/learn.js").LessonServices} services @param {import("./veils.js").Veils} veils */
+/** @param {import("../pages/learn.js").LessonServices} services @param {import("./figures-hidden-until-answered.js").Veils} veils */
 export function bindQuestions({ page, api, source, lesson }, veils) {
   const sources = { source, compute: (/** @type {object} */ body) => api.lab(body) };
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
@@ -110,7 +110,7 @@ const numbersOf = ({ dataset }) =>
 /**
  * @param {import("../pages/learn.js").LessonServices} services
  * @param {import("./figures.js").LiveFigures} figures
- * @param {import("./veils.js").Veils} veils
+ * @param {import("./figures-hidden-until-answered.js").Veils} veils
  */
 export function bindLessonRoom({ page, api, lesson }, figures, veils) {
   const root = find("#learn");
@@ -122,7 +122,7 @@ export function bindLessonRoom({ page, api, lesson }, figures, veils) {
     root,
     path: `/learn/${lesson}`,
     scenes: [...scenes.keys()],
-    topOf: (block) => topOf(/** @type {import("./scenes.js").Scene} */ (scenes.get(block))),
+    topOf: (block) => topOf(/** @type {import("./presentation-scenes.js").Scene} */ (scenes.get(block))),
     figures,
     veils,
     says: (scene) => scene?.querySelector(scene.matches("[data-veiled]") ? "h2" : "figcaption > span, .asks")?.textContent ?? find("#lesson h1").textContent ?? "",

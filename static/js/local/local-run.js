@@ -12,7 +12,7 @@ import { sweepLines } from "./sweep-lines.js";
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
 /** @import { Tensor, Trace } from "../core/wire/wire.js" */
-/** @import { TextRules } from "./text-folding.js" */
+/** @import { TextRules } from "./text-normalisation.js" */
 /** @import { Tokenizer } from "./tokenizer.js" */
 /** @import { DecodePlan, SearchStep } from "./decoding-search.js" */
 /** @import { GraphOutput } from "./graph-changes.js" */

@@ -2,7 +2,7 @@
 
 import { Problem } from "../core/wire/problem.js";
 import { DECODE } from "./decoding-search.js";
-import { languageOf } from "./text-folding.js";
+import { languageOf } from "./text-normalisation.js";
 
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
 /** @import { DecodePlan } from "./decoding-search.js" */

@@ -4,10 +4,10 @@
  * found by following its pieces through the text.
  */
 
-import { foldedText } from "./text-folding.js";
+import { foldedText } from "./text-normalisation.js";
 
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
-/** @import { TextRules } from "./text-folding.js" */
+/** @import { TextRules } from "./text-normalisation.js" */
 /** @typedef {{encode: (text: string) => {ids: number[], tokens: string[]}}} Pieces  a Tokenizer of @huggingface/tokenizers */
 /** @typedef {{ch: string, start: number, end: number}} Place  a character after normalising, and its code points as sent */
 /** @typedef {ReturnType<typeof createTokenizer>} Tokenizer */

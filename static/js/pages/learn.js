@@ -12,7 +12,7 @@ import { bindFigures, linkedFigure } from "../learn/figures.js";
 import { answeredEarlier, bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
 import { bindProjector } from "../learn/projector.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
-import { bindVeils } from "../learn/veils.js";
+import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 
 /**
  * @typedef {object} LessonServices

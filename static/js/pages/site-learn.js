@@ -10,7 +10,7 @@ import { bindFigures, linkedFigure } from "../learn/figures.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
 import { answeredEarlier, bindQuestions, showProgress } from "../learn/questions.js";
 import { createLabAnswers } from "../learn/lab-answers.js";
-import { bindVeils } from "../learn/veils.js";
+import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 import { find } from "../lib/dom.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";

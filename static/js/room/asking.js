@@ -3,7 +3,7 @@
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
 import { OWN_KINDS, headingOf } from "../ask/own-questions.js";
 import { KINDS, isStated } from "../ask/question-kinds.js";
-import { workLink } from "../ask/works.js";
+import { workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";

@@ -4,8 +4,8 @@
  * shows some in a gallery, and lets the class vote on them.
  */
 
-import { doesWords, isTyped, verdictWords } from "../ask/goals.js";
-import { MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/works.js";
+import { doesWords, isTyped, verdictWords } from "../ask/challenge-goals.js";
+import { MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";

@@ -3,7 +3,7 @@
  * away; the answers of others are shown only when it is revealed.
  */
 
-import { goalWords } from "../ask/goals.js";
+import { goalWords } from "../ask/challenge-goals.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
 import { plainNumbers } from "../ask/answer-entry.js";

@@ -1,6 +1,6 @@
 /** What a class answered, question by question, after the lesson: from its room or from a saved file. */
 
-import { doesWords } from "../ask/goals.js";
+import { doesWords } from "../ask/challenge-goals.js";
 import { shareBar } from "../core/draw/colour-scales.js";
 import { brief, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";

@@ -1,6 +1,6 @@
 /** One hidden unit of a feed-forward network: its number, and what is done to it. */
 
-import { editModel } from "../store/edit-model.js";
+import { editModel } from "../store/model-changes.js";
 import { h } from "../../lib/dom.js";
 import { PLAIN, amount, oneOf } from "./change-controls.js";
 

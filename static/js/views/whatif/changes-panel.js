@@ -8,7 +8,7 @@ import { bindTyping } from "../../core/figure/text-input.js";
 import { explainedPair } from "../../core/store/highlight.js";
 import { kindOf as changeKind } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
-import { editModel, offered } from "../../core/store/edit-model.js";
+import { editModel, offered } from "../../core/store/model-changes.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { attention, axes, place, selfBlock } from "../../core/wire/attentions.js";
 import { bcp47, plainLabel } from "../../core/wire/tokens.js";

@@ -8,7 +8,7 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { createUnitChanges } from "../../core/figure/unit-changes.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
-import { editModel } from "../../core/store/edit-model.js";
+import { editModel } from "../../core/store/model-changes.js";
 import { runQuestion } from "../../core/store/view-requests.js";
 import { attentionAt, axes, place, placeOf, blocksOfStack, typedText, selfBlock } from "../../core/wire/attentions.js";
 import { createAsker } from "../../core/wire/connection.js";

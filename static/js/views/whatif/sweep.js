@@ -10,7 +10,7 @@ import { controls } from "../../core/figure/controls.js";
 import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
 import { problemLine } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
-import { editModel, offered } from "../../core/store/edit-model.js";
+import { editModel, offered } from "../../core/store/model-changes.js";
 import { placeOf } from "../../core/wire/attentions.js";
 import { h } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";

@@ -5,11 +5,11 @@ from typing import Any
 from headlight.array_tokens import Grid
 from headlight.arrays import given
 from headlight.display import Shown, show
+from headlight.explanations import contrast, integrated_gradients, occlude, patch, sweep, token_id
 from headlight.files import as_json, describe, export, save
 from headlight.models import load, record, wrap
 from headlight.notices import AttentionWarning
 from headlight.serving import Serving, serve
-from headlight.why import contrast, integrated_gradients, occlude, patch, sweep, token_id
 from model import (
     Adapter,
     Decode,

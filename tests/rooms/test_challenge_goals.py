@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.engine.wire import Reply
-from app.figures.goals import (
+from app.figures.challenge_goals import (
     Goal,
     broken_rule,
     check_goal,

@@ -5,7 +5,7 @@ from app.engine.runners import Runner
 MOST = 1_000  # passes remembered of a runner that stands for several processes
 
 
-class PassHomes:
+class CachedPassRunners:
     """The runner of each pass, as far as known; if it is wrong, the pass is run again."""
 
     def __init__(self) -> None:

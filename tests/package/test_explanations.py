@@ -1,4 +1,4 @@
-"""The functions of `headlight.why`, each against runs of the model made one by one."""
+"""The functions of `headlight.explanations`, each against runs of the model made one by one."""
 
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 import { DEFAULTS, mergeStates, parse } from "../core/store/link.js";
 import { el } from "../lib/render.js";
-import { goalWords, ruleSentences } from "./goals.js";
+import { goalWords, ruleSentences } from "./challenge-goals.js";
 import { wordsOf } from "./own-questions.js";
 
 /** @import { Translate } from "../lib/i18n.js" */
