@@ -77,11 +77,11 @@ async def test_a_handout_says_what_is_in_place_of_a_figure(client: httpx.AsyncCl
 async def test_a_lesson_is_in_the_handout_with_its_text_and_questions(
     client: httpx.AsyncClient,
 ) -> None:
-    items = [{"lesson": "many-heads", "note": "Public.", "private": "Do not tell them."}]
+    items = [{"lesson": "ten-minutes", "note": "Public.", "private": "Do not tell them."}]
     one = await made(client, items=items)
     content = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content
     file = content.decode()
-    document = find("many-heads").document("en")
+    document = find("ten-minutes").document("en")
     for part in document.parts:
         if isinstance(part, Text):
             assert unlinked(part.html) in file
