@@ -22,6 +22,7 @@ Facts = Mapping[str, str]
 
 BOOK = "She bought a blue book yesterday."
 ANIMAL = "The animal did not cross the street because it was too tired."
+TIRED = "The animal didn't cross the street because it was too tired."
 BUS = "He goes to school by bus every day."
 SISTER = "I like cats but my sister likes dogs."
 TEA = "My sister drinks tea on Monday, and I buy coffee."
@@ -29,6 +30,7 @@ BRIDGE = "The old bridge is beautiful, but it is not safe."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
 UNSUPERVISED, SUPERVISED = 6, 1  # heads of the first cross-attention that look at the same words
 SATURATED = 3  # head of the cross-attention that was trained without warm-up
+END = "，因为它太累了。"  # the half of a translation that the model wrote first
 SHARP = 0.5  # mean largest weight of a row from which on a head counts as sharp
 
 
@@ -126,11 +128,21 @@ def what_a_head_does(models: Models) -> Facts:
     words = [token.text.strip() for token in trace.texts["source"]]
     given = np.asarray(trace[place].value)[0].sum(axis=0)  # by all rows of the first head
     assert given[words.index("<2zh>")] < 0.01
+    written = [token.text.strip() for token in trace.output.tokens]
+    assert words[int(np.asarray(trace[place].value)[0, written.index("色")].argmax())] == "book"
     return {
         "output": trace.output.text,
         "since": f"{supervised(models):,}",
         "book_given": f"{given[words.index('book')]:.1f}",
     }
+
+
+def far_words(models: Models) -> Facts:
+    place = "encoder.1.self.weights"
+    trace = models("zoo-who-3-layers").trace(TIRED, select=[place])
+    words = [token.text.strip() for token in trace.texts["source"]]
+    looks = np.asarray(trace[place].value)[3].argmax(axis=-1)
+    return {"rows": str(int((looks == words.index("animal")).sum())), "tokens": str(len(words))}
 
 
 def scores(models: Models) -> Facts:
@@ -208,11 +220,21 @@ def order(models: Models) -> Facts:
         "mother": translation(models, source=mother),
         "mother_without": translation(models, without, source=mother),
     }
-    return texts | {
-        f"{kind}_{length}": right(name, length)
-        for kind, name in kinds.items()
-        for length in (2, 12, 13, 14)
+    seeds = {
+        f"{kind}_seeds": " / ".join(
+            f"{100 * seed['accuracy']['13']:.0f}" for seed in results(kinds[kind])["seeds"]
+        )
+        for kind in ("sinusoidal", "rotary")
     }
+    return (
+        texts
+        | seeds
+        | {
+            f"{kind}_{length}": right(name, length)
+            for kind, name in kinds.items()
+            for length in (2, 12, 13, 14)
+        }
+    )
 
 
 def masks(models: Models) -> Facts:
@@ -362,6 +384,8 @@ def training(models: Models) -> Facts:
     learning = load_learning(CHECKPOINTS / "en-zh" / "learning.safetensors")
     example, weights = learning.examples[0], learning.of(0)
     final = example.texts[-1]
+    early = next(at for at, text in enumerate(example.texts) if text.endswith(END))
+    tag = float(without_warm_up[SATURATED, 0, 0])
     steps = [one.step for one in learning.snapshots]
 
     def sharpness(step: int, head: int) -> float:
@@ -387,7 +411,7 @@ def training(models: Models) -> Facts:
         "one_step": two(one_step),
         "loss_before": two(log(2)),
         "loss_after": two(-log(one_step)),
-        "parameters": str(round(model.info.parameters / 1e6)),
+        "parameters": f"{round(model.info.parameters, -6):,}",
         "guided": f"{guided:,}",
         "all_heads": str(sum(one.heads for one in model.info.attentions)),
         "told_before": two(sharpness(before, SUPERVISED)),
@@ -396,12 +420,16 @@ def training(models: Models) -> Facts:
         "told_after_step": f"{after:,}",
         "says": f"{steps[example.texts.index(final)]:,}",
         "final": final,
+        "early": f"{steps[early]:,}",
+        "early_text": example.texts[early],
+        "early_weight": two(sharpness(steps[early], UNSUPERVISED)),
         "all_steps": f"{steps[-1]:,}",
         "sort": right("sort", 12),
         "sort_no_warm_up": right("sort-no-warm-up", 12),
         "sort_pre_norm": right("sort-pre-norm-no-warm-up", 12),
         "sort_smoothed": right("sort-smoothed", 12),
-        "tag_weight": two(float(without_warm_up[SATURATED, 0, 0])),
+        "tag_weight": two(tag),
+        "tag_slope": two(tag * (1 - tag)),
         "plain": two(float(plain)),
         "smoothed": f"{float(smoothed):.1f}",
     }
@@ -426,6 +454,7 @@ def explanation(models: Models) -> Facts:
 
 FACTS: Mapping[str, Callable[[Models], Facts]] = {
     "text-to-vectors": text_to_vectors,
+    "far-words": far_words,
     "what-a-head-does": what_a_head_does,
     "scores": scores,
     "many-heads": many_heads,

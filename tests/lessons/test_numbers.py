@@ -58,7 +58,7 @@ def what_a_head_does(lesson: Lesson) -> list[str]:
 def scores(lesson: Lesson) -> list[str]:
     assert lab(lesson, 2)["k"].shape[-1] == 4
     rows = [
-        two(getattr(scaling(6, 0)[way], column)[WIDTHS.index(d_k)])
+        two(getattr(scaling(6, 7)[way], column)[WIDTHS.index(d_k)])
         for d_k in (64, 512)
         for way in ("dot", "scaled")
         for column in ("spread", "largest", "gradient")
@@ -79,7 +79,7 @@ def order(lesson: Lesson) -> list[str]:
     angles = [1 / 10000 ** (even / 8) for even in range(0, 8, 2)]  # of position 1
     wave = [one for angle in angles for one in (sin(angle), cos(angle))]
     alike = two(fmean(cos(2 / 10000 ** (even / 64)) for even in range(0, 64, 2)))  # 2 apart
-    return ["12", "13", "14", "15", alike, *(f"{one:.4f}" for one in wave)]
+    return ["12", "13", "14", "15", "64", alike, *(f"{one:.4f}" for one in wave)]
 
 
 def masks(lesson: Lesson) -> list[str]:

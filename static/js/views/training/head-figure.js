@@ -131,7 +131,7 @@ function formationSaid(t, moment) {
   const rise = formation(matrices);
   if (!rise || rise.after - rise.before < RISE) return "";
   const { layer, head } = page.link;
-  return t("Layer {layer}, head {head} took shape between steps {from} and {to}: the part of its weight that lies as it does after the training rose from {before} to {after}.", {
+  return t("Layer {layer}, head {head} changed most between steps {from} and {to}: {before} of its weight lay where it lies after the training, then {after}.", {
     layer: layer + 1,
     head: head + 1,
     from: counted(history.snapshots[rise.place - 1].step),
