@@ -176,7 +176,7 @@ def test_the_handout_opens_without_a_network(
             "all => all.map(it => it.dataset.of)"
         )
         assert sorted(shown) == sorted(about.split())
-        expect(new_page.locator("#item-3 .sentence-of")).to_contain_text("yesterday")
+        expect(new_page.locator("#item-3 .sentence-of")).to_contain_text("young dog")
     finally:
         context.set_offline(False)
 

@@ -238,7 +238,13 @@ def order(models: Models) -> Facts:
 
 
 def masks(models: Models) -> Facts:
-    return {"full": right("induction", 12), "window": right("induction-window", 12)}
+    tokens, length = len(models(None).trace("He sleeps.", select=[]).texts["source"]), 10
+    return {
+        "full": right("induction", 12),
+        "window": right("induction-window", 12),
+        "sleeps": str(tokens),
+        "to_padding": f"{(length - tokens) / length:.1f}",
+    }
 
 
 def encoder_decoder(models: Models) -> Facts:
@@ -437,6 +443,7 @@ def training(models: Models) -> Facts:
 
 def explanation(models: Models) -> Facts:
     seeds = results("who-3-layers")["seeds"]
+    start = Intervention(at="decoder.0.self", head=6, do="cut", value=(8, 0))  # from 蓝 to <bos>
     looks = max(max(heads) for place, heads in seeds[0]["looks"].items() if "encoder" in place)
 
     def right_without(edges: str) -> str:
@@ -449,6 +456,7 @@ def explanation(models: Models) -> Facts:
         "cut_property": right_without("nouns ↔ property"),
         "animal": translation(models, source=ANIMAL),
         "without_place": translation(models, off("decoder.0.cross", 6), source=ANIMAL),
+        "without_start": translation(models, start),
     }
 
 

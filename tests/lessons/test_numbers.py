@@ -38,6 +38,7 @@ def query_key_value(lesson: Lesson) -> list[str]:
         two(np.sqrt(3)),
         two(weights[sits, cat]),
         two(weights[sits, the]),
+        two(weights[the, cat]),
         two(weights[cat, the]),
         f"({output})",
     ]

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { brief, four, grouped, oneDecimal, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
+import { asTyped, brief, four, grouped, oneDecimal, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
 import { inNats, likelier } from "../../static/js/views/whatif/wording.js";
 
 test("four decimals, and a power of ten where they would say nothing", () => {
@@ -27,6 +27,7 @@ test("other ways to print a number", () => {
   assert.deepEqual([3, -2, 0.25, 1e-13, 3e5].map(plainly), ["3", "−2", "0.2500", "0", "3.0000 · 10⁵"]);
   assert.deepEqual([31.44, 12.3, 1234.5].map((value, i) => [oneDecimal, roughly, roughly][i](value)), ["31.4", "12.3", "1,235"]);
   assert.deepEqual([significant(0.31622, 3), significant(-10, 3), grouped(1234567)], ["0.316", "−10", "1,234,567"]);
+  assert.deepEqual([0.07, 1.4, -0.693, 1234567, 0.1 + 0.2].map(asTyped), ["0.07", "1.4", "−0.693", "1234567", "0.3"]);
   assert.deepEqual([0, -0.001, 0.5, -1].map(brief), ["0", "0", "0.5", "−1"]);
   assert.deepEqual([tiny(2.13e-7), tiny(0), tiny(1234, 3), short(2.1e-7)], ["2.1 · 10⁻⁷", "0", "1.234 · 10³", "2e−7"]);
 });

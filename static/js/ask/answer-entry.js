@@ -3,7 +3,7 @@
 import { shareBar } from "../core/draw/colour-scales.js";
 import { judgeNumber } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
-import { four, plainly, two } from "../lib/numbers.js";
+import { asTyped, four, two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { cellPicker } from "./cells.js";
 import { isStated } from "./question-kinds.js";
@@ -85,7 +85,7 @@ function field({ t, question, choices, answer, revealed, tally, fixed, change },
     change(choices.map((_, fieldIndex) => (fieldIndex === i ? typed : (answer[fieldIndex] ?? ""))));
   };
   const input = el("input", { type: "text", inputMode: "decimal", autocomplete: "off", value: text, readOnly: fixed, "aria-invalid": String(wrong), oninput });
-  const truth = value !== undefined && el("span", { className: "truth" }, el("span", { "aria-hidden": "true" }, right === undefined ? "" : right ? "✓ " : "✗ "), isStated(question) ? plainly(value) : four(value));
+  const truth = value !== undefined && el("span", { className: "truth" }, el("span", { "aria-hidden": "true" }, right === undefined ? "" : right ? "✓ " : "✗ "), isStated(question) ? asTyped(value) : four(value));
   const mean = tally && average(tally.map((typedAnswer) => number(typedAnswer[i] ?? "").value));
   return el(
     "label",

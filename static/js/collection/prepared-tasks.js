@@ -6,7 +6,7 @@
 import { headingOf } from "../ask/own-questions.js";
 import { goalList } from "../ask/challenge-works.js";
 import { el } from "../lib/render.js";
-import { plainly } from "../lib/numbers.js";
+import { asTyped } from "../lib/numbers.js";
 
 /** @import { PreparedQuestion } from "../core/wire/schemas.d.ts" */
 /** @import { Described } from "../lib/render.js" */
@@ -69,7 +69,7 @@ export function solution(t, { entry, ask }) {
   if (entry === "cell" && ask.cells?.length && ask.axes && fits(ask)) return [matrix(ask.axes, ask.cells)];
   const cell = (/** @type {string} */ id) => id.split(" ").map((place, i) => (i ? ask.axes?.columns : ask.axes?.rows)?.[Number(place)] ?? place).join(" → ");
   const answers = entry === "cell" ? (ask.cells ?? []).map(cell) : right.map((i) => options[i]);
-  const number = typeof ask.value === "number" ? plainly(ask.value) + (ask.within ? ` ± ${plainly(ask.within)}` : "") : "";
+  const number = typeof ask.value === "number" ? asTyped(ask.value) + (ask.within ? ` ± ${asTyped(ask.within)}` : "") : "";
   const words = answers.join(entry === "order" ? " → " : " / ") || number;
   const notes = (ask.options ?? []).flatMap(({ note }, i) => (note && !right.includes(i) ? [el("p", { key: i }, el("bdi", {}, options[i]), ": ", note)] : []));
   return [el("p", { key: "right" }, words ? el("b", {}, el("bdi", {}, words)) : t("Answers differ.")), ...notes];

@@ -121,6 +121,9 @@ export const grouped = (value) => value.toLocaleString("en");
  */
 export const significant = (value, digits) => signed(String(Number(value.toPrecision(digits))));
 
+/** As the author of a question typed it, without digits that nobody stated: 0.07, 1.4. @param {number} value */
+export const asTyped = (value) => significant(value, 12);
+
 /** At most two decimals, as for ticks of an axis: 0, 0.5, −1. @param {number} value */
 export const brief = (value) => signed(String(Math.round(value * 100) / 100 || 0));
 
