@@ -19,6 +19,7 @@ from model.text.tokens import Token
 NEGATIVE = 1e-3  # by which rounding may take a weight below 0
 ROUNDING = 4e-3  # by which the sum of a row may differ from 1: twice the rounding of bfloat16
 SAME = 0.01  # of their mean: row sums that differ by less are one scale
+FEWEST_OF_WINDOW = 5  # with fewer tokens, ordinary weights often leave these cells empty
 DROPPED = 0.5  # with dropout, the mean of row sums stays within this of 1
 
 
@@ -132,7 +133,7 @@ def _about_empty_rows(
 def _about_windows(arrays: Sequence[Array]) -> Iterator[Notice]:
     """Yield a notice if columns may be places in a window: key − query + half of its width."""
     rows, columns = arrays[0].shape[-2:]
-    if rows != columns or rows < 3 or not rows % 2:
+    if rows != columns or rows < FEWEST_OF_WINDOW or not rows % 2:
         return
     token = np.arange(columns) + np.arange(rows)[:, None] - rows // 2
     outside = (token < 0) | (token >= rows)

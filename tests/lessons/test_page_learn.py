@@ -51,7 +51,7 @@ def test_figures_are_made_in_sight_and_take_a_sentence_of_ones_own(lesson: Reade
     # A figure takes a sentence of ones own and opens where it is.
     figure.get_by_label("Sentence").fill("He sleeps.")
     figure.get_by_role("button", name="Run").click()
-    expect(figure.locator(".caption")).to_contain_text("looks most at He")
+    expect(figure.locator(".caption")).to_contain_text("looks most at sleep")
     figure.get_by_role("button", name="Next head").click()
     expect(figure.get_by_role("link")).to_have_attribute(
         "href", re.compile(r"source=He\+sleeps.*head=7")

@@ -1,28 +1,28 @@
 """`python -m tests.site.same_answers SITE`: a site's model and the server's, sentence by sentence.
 
 Sentences are sampled from those that were written for this project, in both languages; every tenth
-is decoded by beam search, every tenth sampled. The golden traces, replies of earlier commits, are
-asked as well. Ids have to be the same, attention weights to 1e-4, log-probabilities to 1e-3.
+is decoded by beam search, every tenth sampled. The requests of the golden traces are asked as well.
+Ids have to be the same, attention weights to 1e-4, log-probabilities to 1e-3.
 """
 
 import argparse
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from app.engine.wire import Reply, trace_reply
 from app.traces.schemas import TraceRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.browsing.chromium import ARGS, SHELL
-from tests.model.test_numpy_golden import REQUESTS, golden
+from tests.model.test_numpy_golden import REQUESTS
 from tests.site.firefox import firefox
 from tests.site.page_model import BLANK_PAGE, Json, PageModel
 from tests.site.static_host import static_host
@@ -98,39 +98,53 @@ def sentences(number: int) -> list[str]:
     return [line[index % 2] for index, line in enumerate(lines[:number])]
 
 
+def traces_of(texts: Iterable[str]) -> list[Json]:
+    """Return a request for a trace of each sentence."""
+    return [
+        {"source": sentence, **({"decode": DECODES[index % 10]} if index % 10 in DECODES else {})}
+        for index, sentence in enumerate(texts)
+    ]
+
+
+def golden_requests() -> list[Json]:
+    """Return the requests of the golden traces."""
+    left_out = ("select", "summarise", "dtype")
+    return [
+        {key: value for key, value in REQUESTS[name].items() if key not in left_out}
+        for name in GOLDEN
+    ]
+
+
 def compare_with_server(
-    page: PageModel, served: EncoderDecoder, texts: Sequence[str]
+    page: PageModel, served: EncoderDecoder, requests: Iterable[Json]
 ) -> Differences:
-    """Ask the page and the server's model for the traces of sentences."""
+    """Ask the page and the server's model for traces."""
     found = Differences()
     places = [f"{attention.place}.weights" for attention in served.info.attentions]
-    for index, sentence in enumerate(texts):
-        body: Json = {"source": sentence, "select": places}
-        if decode := DECODES.get(index % 10):
-            body["decode"] = decode
+    for request in requests:
+        body = {**request, "select": places}
         [trace] = served.run([TraceRequest.model_validate(body).request(places, [])])
-        found.compare(sentence, page.trace(body), trace_reply(trace, "id", served.info.id))
-    return found
-
-
-def compare_with_golden(page: PageModel) -> Differences:
-    """Ask the page for the golden traces."""
-    found = Differences()
-    for name in GOLDEN:
-        reply = golden(name)
-        body = {**REQUESTS[name], "select": [*_weights(reply)], "summarise": []}
-        found.compare(name, page.trace(body), reply)
+        reply = trace_reply(trace, "id", served.info.id)
+        found.compare(str(request), page.trace(body), reply)
     return found
 
 
 @contextmanager
-def chromium_page(address: str) -> Iterator[tuple[Callable[[str], str], str]]:
-    """Open a page of a site in Chromium; yield what evaluates in it, and the browser's name."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=SHELL, args=ARGS)
-        page = browser.new_page()
+def page_of(browser: Browser, address: str) -> Iterator[tuple[Callable[[str], str], str]]:
+    """Open a page of a site in a Chromium; yield what evaluates in it, and the browser's name."""
+    with browser.new_context() as context:
+        page = context.new_page()
         page.goto(address + BLANK_PAGE)
         yield page.evaluate, f"Chromium {browser.version}"
+
+
+@contextmanager
+def chromium_page(address: str) -> Iterator[tuple[Callable[[str], str], str]]:
+    """Open a page of a site in a Chromium of its own, likewise."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=SHELL, args=ARGS)
+        with page_of(browser, address) as opened:
+            yield opened
         browser.close()
 
 
@@ -158,10 +172,11 @@ def main() -> None:
         for name in options.browser or BROWSERS:
             with BROWSERS[name](host) as (evaluate, browser):
                 page = PageModel(evaluate, "en-zh/")
-                for what, found in (
-                    ("golden traces", compare_with_golden(page)),
-                    ("sentences", compare_with_server(page, served, sentences(options.sentences))),
+                for what, requests in (
+                    ("golden traces", golden_requests()),
+                    ("sentences", traces_of(sentences(options.sentences))),
                 ):
+                    found = compare_with_server(page, served, requests)
                     print(f"{browser}, {what}: {found}.", *found.other, sep="\n  ", flush=True)
                     small &= found.small
     sys.exit(not small)

@@ -1,17 +1,21 @@
 """The models of a site have the server's answers, in Chromium and in Firefox."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.firefox import is_installed
 from tests.site.page_model import PageModel
 from tests.site.same_answers import (
     BROWSERS,
-    compare_with_golden,
     compare_with_server,
+    golden_requests,
+    page_of,
     sentences,
+    traces_of,
 )
 from tests.site.static_host import static_host
 
@@ -21,24 +25,27 @@ ZOO = {
         "The animal didn't cross the street because it was too tired.",
         "They forgot the lamb and the bag because it was too full.",
     ],
-    "sort-smoothed": ["d a c b", "z", "q w e r t y", "unknown words ✓", "d ab c"],
+    "sort-no-warm-up": ["d a c b", "z", "q w e r t y", "unknown words ✓", "d ab c"],
 }
 
 
 @pytest.mark.parametrize("name", BROWSERS)
-def test_a_browser_has_the_server_s_answers(name: str, site: Path, served: EncoderDecoder) -> None:
+def test_a_browser_has_the_server_s_answers(
+    name: str, site: Path, served: EncoderDecoder, browser: Browser
+) -> None:
     if name == "firefox" and not is_installed():
         pytest.skip("run `make same`, which installs Firefox")
-    with static_host(site) as host, BROWSERS[name](f"{host}headlight/") as (evaluate, _):
+    opened = partial(page_of, browser) if name == "chromium" else BROWSERS[name]
+    with static_host(site) as host, opened(f"{host}headlight/") as (evaluate, _):
         page = PageModel(evaluate, "en-zh/")
-        for found in (
-            compare_with_golden(page),
-            compare_with_server(page, served, sentences(SENTENCES)),
-        ):
+        for requests in (golden_requests(), traces_of(sentences(SENTENCES))):
+            found = compare_with_server(page, served, requests)
             assert found.small, (str(found), found.other)
             assert found.cells > 5_000
         for folder, texts in ZOO.items():
             of_zoo = load(f"zoo/{folder}", "cpu")
-            found = compare_with_server(PageModel(evaluate, f"zoo-{folder}/"), of_zoo, texts)
+            found = compare_with_server(
+                PageModel(evaluate, f"zoo-{folder}/"), of_zoo, traces_of(texts)
+            )
             assert found.small, (str(found), found.other)
             assert found.asked == len(texts)
