@@ -26,7 +26,9 @@ def test_a_remote_goes_through_a_lesson_in_front_of_a_class(lesson: Reader) -> N
         at: float = page.locator(selector).evaluate("it => it.getBoundingClientRect().top")
         return round(at)
 
-    page.keyboard.press("PageDown")
+    height = page.locator("#question-1").evaluate("it => it.getBoundingClientRect().top")
+    for _ in range(1 if height < 720 else 2):  # first within the text, if it is taller
+        page.keyboard.press("PageDown")
     assert top("#question-1") == GAP
     page.keyboard.press("PageDown")
     assert top("#figure-1") == GAP
