@@ -15,9 +15,10 @@ from app.handouts.handout_html import policy_of
 from app.handouts.packing import CHARSET
 from app.http.replies import run_problems
 from app.http.security import NOBODY
-from app.http.services import Opened
+from app.http.services import Opened, Services
 from app.http.streaming import while_present
 from app.shares import service as sharing
+from app.shares.formats import Share
 from app.shares.schemas import ShareRequest
 
 router = APIRouter(tags=["shares"])
@@ -66,9 +67,8 @@ async def share_handout(
 ) -> Response:
     """Return the handout of a share, made of its frozen data."""
     share = await sharing.find(services, share_id)
-    home, lang = base_url(request, services), negotiate(request, languages())
-    making = handouts.of_share(services, share, home, lang, theme, runs)
-    return download(await while_present(request, making), handouts.name(share.state, runs))
+    file = await _made_of(request, services, share, theme, runs)
+    return download(file, handouts.name(share.state, runs))
 
 
 @router.get("/s/{id}/runs", include_in_schema=False)
@@ -80,14 +80,20 @@ async def share_that_runs(
 ) -> Response:
     """Show a share with its model in the page, which may have gone from this server."""
     share = await sharing.find(services, share_id)
-    home, lang = base_url(request, services), negotiate(request, languages())
-    making = handouts.of_share(services, share, home, lang, theme, runs=True)
-    file = await while_present(request, making)
+    file = await _made_of(request, services, share, theme, runs=True)
     headers = {
         "Content-Security-Policy": f"{policy_of(file)}; {NOBODY}",
         "Cache-Control": "no-cache",
     }
     return Response(file, headers=headers, media_type=f"text/html; charset={CHARSET}")
+
+
+async def _made_of(
+    request: Request, services: Services, share: Share, theme: Theme, runs: bool
+) -> bytes:
+    home, lang = base_url(request, services), negotiate(request, languages())
+    making = handouts.of_share(services, share, home, lang, theme, runs)
+    return await while_present(request, making)
 
 
 def download(file: bytes, name: str) -> Response:

@@ -119,14 +119,14 @@ def compare_with_server(
     page: PageModel, served: EncoderDecoder, requests: Iterable[Json]
 ) -> Differences:
     """Ask the page and the server's model for traces."""
-    found = Differences()
+    differences = Differences()
     places = [f"{attention.place}.weights" for attention in served.info.attentions]
     for request in requests:
         body = {**request, "select": places}
         [trace] = served.run([TraceRequest.model_validate(body).request(places, [])])
         reply = trace_reply(trace, "id", served.info.id)
-        found.compare(str(request), page.trace(body), reply)
-    return found
+        differences.compare(str(request), page.trace(body), reply)
+    return differences
 
 
 @contextmanager
@@ -176,9 +176,14 @@ def main() -> None:
                     ("golden traces", golden_requests()),
                     ("sentences", traces_of(sentences(options.sentences))),
                 ):
-                    found = compare_with_server(page, served, requests)
-                    print(f"{browser}, {what}: {found}.", *found.other, sep="\n  ", flush=True)
-                    small &= found.small
+                    differences = compare_with_server(page, served, requests)
+                    print(
+                        f"{browser}, {what}: {differences}.",
+                        *differences.other,
+                        sep="\n  ",
+                        flush=True,
+                    )
+                    small &= differences.small
     sys.exit(not small)
 
 

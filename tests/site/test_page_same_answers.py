@@ -39,13 +39,13 @@ def test_a_browser_has_the_server_s_answers(
     with static_host(site) as host, opened(f"{host}headlight/") as (evaluate, _):
         page = PageModel(evaluate, "en-zh/")
         for requests in (golden_requests(), traces_of(sentences(SENTENCES))):
-            found = compare_with_server(page, served, requests)
-            assert found.small, (str(found), found.other)
-            assert found.cells > 5_000
+            differences = compare_with_server(page, served, requests)
+            assert differences.small, (str(differences), differences.other)
+            assert differences.cells > 5_000
         for folder, texts in ZOO.items():
             of_zoo = load(f"zoo/{folder}", "cpu")
-            found = compare_with_server(
+            differences = compare_with_server(
                 PageModel(evaluate, f"zoo-{folder}/"), of_zoo, traces_of(texts)
             )
-            assert found.small, (str(found), found.other)
-            assert found.asked == len(texts)
+            assert differences.small, (str(differences), differences.other)
+            assert differences.asked == len(texts)
