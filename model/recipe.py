@@ -3,6 +3,10 @@
     [all]                               # options of every training run; a stage's own override them
     dev = ["$DATA/dev.tsv"]
 
+    [bundles.before]                    # a bundle that another recipe made, of this digest
+    path = "$BEFORE"
+    digest = "9371…"
+
     [stages.base]                       # a training run, if there is no `do`
     train = ["$DATA/train.tsv.gz"]
     steps = 20000
@@ -31,10 +35,10 @@
     train = ["$DATA/train.tsv.gz"]
     dev = "$DATA/dev.tsv"
     tests = { test = "$DATA/test.tsv" }
-    predecessor = "bundles/before"
+    predecessor = "before"
 
-A stage's folder has its name. A stage may refer to earlier ones by name. `$NAME` is read from the
-environment.
+A stage's folder has its name. A stage may refer by name to earlier ones and to the bundles that the
+recipe starts from. `$NAME` is read from the environment.
 """
 
 from __future__ import annotations
@@ -53,6 +57,7 @@ from model.adapters.encoder_decoder.adapter import load
 from model.bundle.measurements import LEARNING
 from model.bundle.model_card import TEMPLATE, write_card
 from model.bundle.weights import CONFIG, TRAINING, digest_of, load_bundle, write_sums
+from model.errors import FileError
 from model.measure.attention_history import EXAMPLES, write_history
 from model.measure.certainty import write_certainty
 from model.measure.head_survey import survey_heads
@@ -165,7 +170,7 @@ class Stage:
     do: str
     options: Options  # with every path resolved
     folder: Path
-    inputs: tuple[Path, ...]  # results of stages before it
+    inputs: Mapping[str, Path]  # by name, results of stages before it and given bundles
 
     @property
     def result(self) -> Path:
@@ -193,7 +198,7 @@ class Stage:
 
     def asked(self) -> Options:
         """Return everything that the result depends on, in JSON types."""
-        inputs = {path.parent.name: digest(path) for path in self.inputs}
+        inputs = {name: digest(path) for name, path in self.inputs.items()}
         return {"do": self.do, "options": self.options, "inputs": inputs}
 
 
@@ -214,6 +219,7 @@ REFERRING = {
     "bundle": "a bundle",
     "teachers": "a bundle",
     "back": "pairs",
+    "predecessor": "a bundle",
 }
 
 
@@ -223,12 +229,18 @@ def read_recipe(path: Path, folder: Path) -> list[Stage]:
     Raises `ValueError`, naming stage and option, for an invalid recipe.
     """
     table = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
-    if unknown := sorted(table.keys() - {"all", "stages"}):
-        raise ValueError(f"{path} has {unknown[0]}; a recipe has only all and stages")
+    if unknown := sorted(table.keys() - {"all", "bundles", "stages"}):
+        raise ValueError(f"{path} has {unknown[0]}; a recipe has only all, bundles and stages")
+    bundles: dict[str, Stage | Path] = {}
+    for name, given in table.get("bundles", {}).items():
+        try:
+            bundles[name] = _given_bundle(given)
+        except (ValueError, FileError) as error:
+            raise ValueError(f"{path}, bundle {name}: {error}") from error
     stages: dict[str, Stage] = {}
     for name, options in table.get("stages", {}).items():
         try:
-            stages[name] = _stage(name, options, table.get("all", {}), folder, stages)
+            stages[name] = _stage(name, options, table.get("all", {}), folder, bundles | stages)
         except ValueError as error:
             raise ValueError(f"{path}, stage {name}: {error}") from error
     if not stages:
@@ -272,8 +284,28 @@ def digest(result: Path) -> str:
     return hashlib.sha256(result.read_bytes()).hexdigest()
 
 
+def _given_bundle(given: Any) -> Path:
+    """Return the folder of a bundle that a recipe starts from.
+
+    Raises `ValueError` if it is not the one that the recipe was written for.
+    """
+    if not isinstance(given, dict) or {name: type(value) for name, value in given.items()} != {
+        "path": str,
+        "digest": str,
+    }:
+        raise ValueError(f"it must have a path and a digest, both strings, not {given!r}")
+    folder = Path(given["path"])
+    if (actual := digest_of(folder)) != given["digest"]:
+        raise ValueError(f"{folder} has the digest {actual}, not {given['digest']}")
+    return folder
+
+
 def _stage(
-    name: str, given_options: Options, common: Options, folder: Path, before: Mapping[str, Stage]
+    name: str,
+    given_options: Options,
+    common: Options,
+    folder: Path,
+    before: Mapping[str, Stage | Path],
 ) -> Stage:
     do = given_options.get("do", "train")
     if do not in ("train", *OWN):
@@ -284,10 +316,10 @@ def _stage(
         raise ValueError(f"{forbidden[0]} is not an option of a stage")
     if do != "train":
         _check(do, options)
-    inputs: list[Path] = []
+    inputs: dict[str, Path] = {}
     for option, value in options.items():
         options[option] = _resolved(option, value, before, inputs)
-    stage = Stage(name, do, options, folder / name, tuple(dict.fromkeys(inputs)))
+    stage = Stage(name, do, options, folder / name, inputs)
     if do == "train":
         stage.plan()  # raises for invalid options
     return stage
@@ -323,8 +355,10 @@ def _measuring(options: Options) -> Measuring:
     return Measuring(**paths)
 
 
-def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list[Path]) -> Any:
-    """Return the value with stage names replaced by paths; these results become inputs."""
+def _resolved(
+    option: str, value: Any, before: Mapping[str, Stage | Path], inputs: dict[str, Path]
+) -> Any:
+    """Return the value with names of stages and bundles replaced by paths, which become inputs."""
     if isinstance(value, list):
         return [_resolved(option, entry, before, inputs) for entry in value]
     if option not in REFERRING or not isinstance(value, str):
@@ -335,9 +369,12 @@ def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list
             raise ValueError(f"{option}: {value} is neither an earlier stage nor a path")
         return value
     stage = before[name]
-    makes = "pairs" if stage.do == "distil" else "a bundle"
+    makes = "pairs" if isinstance(stage, Stage) and stage.do == "distil" else "a bundle"
     if makes != REFERRING[option]:
         raise ValueError(f"{option} needs {REFERRING[option]}, but {name} makes {makes}")
-    inputs.append(stage.result)
+    if isinstance(stage, Path):
+        inputs[name] = stage
+        return str(stage)
+    inputs[name] = stage.result
     whole = option == "start_from" and stage.do == "train" and not inside
     return str(stage.folder if whole else stage.result)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from model.train.training_examples import RefusedError
 from tests import forked_processes
 from tests.model.counting import SHAPE
 
-SECOND_EDITION = Path("experiments/second-edition.toml")
+EXPERIMENTS = Path("experiments")
 OPTIONS = {
     option[2:].replace("-", "_"): value
     for option, value in zip(SHAPE[::2], SHAPE[1::2], strict=True)
@@ -221,7 +222,7 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[all]", "[common]", "has common; a recipe has only all and stages"),
+        ("[all]", "[common]", "has common; a recipe has only all, bundles and stages"),
         (
             'do = "average"',
             'do = "mean"',
@@ -262,15 +263,44 @@ def test_what_is_no_recipe_is_named(recipe: Path, old: str, new: str, message: s
 
 def test_the_second_edition_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATA", str(tmp_path))
-    stages = {stage.name: stage for stage in read_recipe(SECOND_EDITION, tmp_path)}
+    stages = {
+        stage.name: stage for stage in read_recipe(EXPERIMENTS / "second-edition.toml", tmp_path)
+    }
     teachers = [stage for name, stage in stages.items() if name.startswith("teacher")]
     assert len({stage.plan().options.seed for stage in teachers}) == len(teachers) > 2
-    assert stages["lessons"].inputs == tuple(stage.result for stage in teachers)
+    assert [*stages["lessons"].inputs.values()] == [stage.result for stage in teachers]
     for name, stage in stages.items():
         if stage.do == "train":
             data = stage.plan().data
             assert "gate" in str(data.unread), name
             assert {path.name for path in data.held_out} == {"test.tsv", "dev.tsv"}, name
+
+
+def test_a_recipe_starts_from_the_bundle_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Path(shutil.copytree("tests/golden/bundle", tmp_path / "before"))
+    monkeypatch.setenv("DATA", str(tmp_path))
+    monkeypatch.setenv("HELD", str(tmp_path))
+    monkeypatch.setenv("SECOND", str(before))
+    recipe = tmp_path / "third-edition.toml"
+    text = (EXPERIMENTS / "third-edition.toml").read_text(encoding="utf-8")
+    recipe.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"bundle second: {before} has the digest \w+, not 9371"):
+        read_recipe(recipe, tmp_path)
+    named = tomllib.loads(text)["bundles"]["second"]["digest"]
+    recipe.write_text(text.replace(named, digest(before)), encoding="utf-8")
+    stages = {stage.name: stage for stage in read_recipe(recipe, tmp_path)}
+    assert stages["words"].plan().data.start_from == before
+    assert stages["words"].asked()["inputs"] == {"second": digest(before)}
+    assert stages["mean"].inputs == {"words": stages["words"].result, "second": before}
+
+
+@pytest.mark.parametrize("given", ['"before"', '{ path = "before" }', '{ path = 1, digest = "a" }'])
+def test_a_bundle_without_a_digest_is_refused(recipe: Path, given: str) -> None:
+    recipe.write_text(f"bundles.before = {given}\n{RECIPE}", encoding="utf-8")
+    with pytest.raises(ValueError, match="bundle before: it must have a path and a digest"):
+        read_recipe(recipe, recipe.parent)
 
 
 def test_an_unknown_stage_is_refused(recipe: Path, tmp_path: Path) -> None:
