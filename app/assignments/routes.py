@@ -17,7 +17,7 @@ from app.assignments.schemas import (
     CheckRequest,
     SubmissionRequest,
 )
-from app.http.csv_file import CSV, TABLE
+from app.http.csv_file import TABLE, csv_reply
 from app.http.owner_keys import key_of, optional_key_of, problems_of
 from app.http.replies import DATABASE, JSON_BODY, problems
 from app.http.services import Opened
@@ -45,7 +45,6 @@ async def create_assignment(
     """Store questions in their order. They are on disk before the reply is sent."""
     created = await assignments.create(services, request, body)
     response.headers["Location"] = request.app.url_path_for("assignment", id=created.id)
-    response.headers["Cache-Control"] = "no-store"
     return created
 
 
@@ -63,8 +62,6 @@ async def assignment(
     the assignment's key and, once it is revealed, for a student's token.
     """
     response.headers["Vary"] = "Authorization"
-    if key:
-        response.headers["Cache-Control"] = "no-store"
     return await assignments.read(services, request, assignment_id, key)
 
 
@@ -117,19 +114,17 @@ async def submit_answers(
     ),
 )
 async def check_work(
-    response: Response, services: Opened, assignment_id: AssignmentId, body: CheckRequest
+    services: Opened, assignment_id: AssignmentId, body: CheckRequest
 ) -> CheckReply:
     """Check on a run whether a work reaches the goal of a question. Nothing is stored."""
-    response.headers["Cache-Control"] = "no-store"
     return await assignments.check_work(services, assignment_id, body)
 
 
 @router.get("/{id}/answers", summary="Sum up the answers", responses=problems(**OWNED, **DATABASE))
 async def sum_up_answers(
-    response: Response, services: Opened, assignment_id: AssignmentId, key: Token
+    services: Opened, assignment_id: AssignmentId, key: Token
 ) -> AnswersSummary:
     """Return, per question, how often each answer was given and how many are right."""
-    response.headers["Cache-Control"] = "no-store"
     return await assignments.summary(services, assignment_id, key)
 
 
@@ -141,12 +136,9 @@ async def sum_up_answers(
 )
 async def download_answers(services: Opened, assignment_id: AssignmentId, token: Token) -> Response:
     """Return answers as CSV: for the assignment's key all, for a student's token the student's."""
-    content = await assignments.table(services, assignment_id, token)
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="answers-{assignment_id.lower()}.csv"',
-    }
-    return Response(content, headers=headers, media_type=CSV)
+    return csv_reply(
+        await assignments.table(services, assignment_id, token), f"answers-{assignment_id.lower()}"
+    )
 
 
 @router.get(
@@ -155,10 +147,9 @@ async def download_answers(services: Opened, assignment_id: AssignmentId, token:
     responses=problems(**OWNED, **DATABASE),
 )
 async def download_record(
-    response: Response, services: Opened, assignment_id: AssignmentId, key: Token
+    services: Opened, assignment_id: AssignmentId, key: Token
 ) -> AssignmentRecord:
     """Return everything: the questions with what is right, the sums, each student's answers."""
-    response.headers["Cache-Control"] = "no-store"
     return await assignments.record(services, assignment_id, key)
 
 

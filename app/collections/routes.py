@@ -71,7 +71,6 @@ async def create_collection(
     if not new:
         response.status_code = 200
     response.headers["Location"] = request.app.url_path_for("collection", id=collection.id)
-    response.headers["Cache-Control"] = "no-store"
     return collection
 
 
@@ -185,7 +184,6 @@ async def copy_collection(
     if not new:
         response.status_code = 200
     response.headers["Location"] = request.app.url_path_for("collection", id=created.id)
-    response.headers["Cache-Control"] = "no-store"
     return created
 
 

@@ -161,7 +161,6 @@ async def create_corpus(
     """
     text, key = corpora.create(services, body)
     response.headers["Location"] = request.app.url_path_for("read_corpus", id=text.id)
-    response.headers["Cache-Control"] = "no-store"
     path = request.app.url_path_for("heads_page", model=body.model)
     url = f"{base_url(request, services)}{path}?{urlencode({'corpus': text.id})}"
     return CorpusCreated(**corpora.told(text).model_dump(), url=url, key=key)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from fastapi import Response
+
 CSV = "text/csv"
 # A reply with a table, for the API reference.
 TABLE: dict[int | str, dict[str, Any]] = {
@@ -25,6 +27,15 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(header)
     writer.writerows([_safe(cell) for cell in row] for row in rows)
     return file.getvalue()
+
+
+def csv_reply(content: str, name: str) -> Response:
+    """Return a table as a file to save, which no cache keeps."""
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{name}.csv"',
+    }
+    return Response(content, headers=headers, media_type=CSV)
 
 
 def _safe(cell: object) -> object:

@@ -1,10 +1,10 @@
 """Security headers of every reply.
 
 Strict-Transport-Security is only for servers on the internet: a class on a local network uses plain
-http.
+http. What only the sender of a request may see stays out of caches.
 """
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -39,8 +39,14 @@ FOR_OTHERS = {"Cross-Origin-Resource-Policy": "cross-origin"}
 FRAMED = {**FOR_OTHERS, "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {ANYONE}"}
 
 
+KEYS = {"edit-key", "run-key", "model-key", "corpus-key"}  # headers with the key of something
+
+
 class SecurityHeaders:
     """Adds `HEADERS` to every reply, except those that its route has set itself.
+
+    Unless its route says otherwise, no cache keeps the reply to a request that changes something,
+    which may have a key, or that has a key itself.
 
     With `hsts`, a reply over https tells browsers to use only https for this host for a year.
     """
@@ -54,11 +60,19 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 _secure(headers)
+                if _is_private(scope):
+                    headers.setdefault("Cache-Control", "no-store")
                 if self.hsts and scope["scheme"] == "https":
                     headers["Strict-Transport-Security"] = HSTS
             await send(message)
 
         await self.app(scope, receive, send_secured if scope["type"] == "http" else send)
+
+
+def _is_private(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    has_key = not KEYS.isdisjoint(headers) or headers.get("authorization", "").startswith("Bearer")
+    return has_key or scope["method"] not in ("GET", "HEAD")
 
 
 def _secure(headers: MutableHeaders) -> None:

@@ -32,8 +32,7 @@ router = APIRouter(tags=["lab"])
 async def lab(services: Opened, body: LabBody) -> Response:
     """Compute with the parts of a model, in float64, on the given numbers, without any model."""
     content = await lab_reply(services, body.request())
-    headers = {"Cache-Control": "no-store"}
-    return Response(content, headers=headers, media_type="application/json")
+    return Response(content, media_type="application/json")
 
 
 @router.get(

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse
 
 from app.assets.qti import QTI_FILE, qti_reply
-from app.http.csv_file import CSV, TABLE
+from app.http.csv_file import TABLE, csv_reply
 from app.http.owner_keys import key_of
 from app.http.replies import JSON_BODY, problems
 from app.http.services import Opened
@@ -110,7 +110,6 @@ async def create_room(
     """Open a room that presents a link; it ends by itself some hours after the last change."""
     created = await answers.create(request, services, body.state)
     response.headers["Location"] = request.app.url_path_for("room_state", code=created.code)
-    response.headers["Cache-Control"] = "no-store"
     return created
 
 
@@ -160,21 +159,15 @@ async def room_events(
 
 
 @router.get("/{code}/class", summary="Count who is in a room", responses=problems(**OWNED))
-async def room_class(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> ClassReply:
+async def room_class(request: Request, services: Opened, code: Code, key: Key) -> ClassReply:
     """Return how many members are present and follow, given the room's key."""
-    response.headers["Cache-Control"] = "no-store"
     hub = await answers.owned(request, services, code, key)
     return await answers.about_class(services, hub)
 
 
 @router.get("/{code}/record", summary="Read what was presented", responses=problems(**OWNED))
-async def room_record(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> RecordReply:
+async def room_record(request: Request, services: Opened, code: Code, key: Key) -> RecordReply:
     """Return all links that were presented, in order, given the room's key."""
-    response.headers["Cache-Control"] = "no-store"
     hub = await answers.owned(request, services, code, key)
     return RecordReply.model_validate({"states": await services[Rooms].record(hub)})
 
@@ -185,11 +178,8 @@ async def room_record(
     summary="Let someone else present",
     responses=problems(**OWNED),
 )
-async def hand_over(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> SeatReply:
+async def hand_over(request: Request, services: Opened, code: Code, key: Key) -> SeatReply:
     """Return a key with which someone else can present, until it is taken back or replaced."""
-    response.headers["Cache-Control"] = "no-store"
     return await answers.hand_over(request, services, code, key)
 
 
@@ -239,20 +229,14 @@ async def send_work(
 
 
 @router.get("/{code}/work", summary="Read what members explore", responses=problems(**OWNED))
-async def read_works(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> WallReply:
+async def read_works(request: Request, services: Opened, code: Code, key: Key) -> WallReply:
     """Return what each member explored last, without names or with nicknames, given the key."""
-    response.headers["Cache-Control"] = "no-store"
     return await answers.works(request, services, code, key)
 
 
 @router.get("/{code}/members", summary="List the members", responses=problems(**OWNED))
-async def room_members(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> MembersReply:
+async def room_members(request: Request, services: Opened, code: Code, key: Key) -> MembersReply:
     """Return the members without names: which came from the same address, and who is here."""
-    response.headers["Cache-Control"] = "no-store"
     return await answers.listed(request, services, code, key)
 
 
@@ -360,14 +344,11 @@ async def answer_question(
         }
     ),
 )
-async def hand_in(
-    request: Request, response: Response, services: Opened, code: Code, body: TryRequest
-) -> TryReply:
+async def hand_in(request: Request, services: Opened, code: Code, body: TryRequest) -> TryReply:
     """Check on a run whether a work reaches the question's goal, and store it.
 
     It replaces an earlier one of the member, until the gallery is shown.
     """
-    response.headers["Cache-Control"] = "no-store"
     return await answers.hand_in(request, services, code, body)
 
 
@@ -387,11 +368,8 @@ async def read_gallery(
 
 
 @router.get("/{code}/answers", summary="Read the answers", responses=problems(**OWNED))
-async def read_answers(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> AnswersReply:
+async def read_answers(request: Request, services: Opened, code: Code, key: Key) -> AnswersReply:
     """Return the answers to the present question without names, given the room's key."""
-    response.headers["Cache-Control"] = "no-store"
     return await answers.given(request, services, code, key)
 
 
@@ -403,22 +381,16 @@ async def read_answers(
 )
 async def answers_table(request: Request, services: Opened, code: Code, key: Key) -> Response:
     """Return all answers to all questions as CSV: one row for each student and question."""
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="answers-{normalised(code)}.csv"',
-    }
-    content = await answers.table(request, services, code, key)
-    return Response(content, headers=headers, media_type=CSV)
+    return csv_reply(
+        await answers.table(request, services, code, key), f"answers-{normalised(code)}"
+    )
 
 
 @router.get(
     "/{code}/answers.json", summary="Download the whole record", responses=problems(**OWNED)
 )
-async def whole_record(
-    request: Request, response: Response, services: Opened, code: Code, key: Key
-) -> RoomRecord:
+async def whole_record(request: Request, services: Opened, code: Code, key: Key) -> RoomRecord:
     """Return everything: questions in words, both votes, what is right, links that were shown."""
-    response.headers["Cache-Control"] = "no-store"
     return await answers.whole_record(request, services, code, key)
 
 

@@ -157,7 +157,6 @@ async def fork_run(
 )
 async def keep_run(
     request: Request,
-    response: Response,
     services: Opened,
     run_id: RunId,
     run_key: RunKey,
@@ -168,7 +167,6 @@ async def keep_run(
     The model stays after the run is deleted. Needs the key that the run's author got.
     """
     model_id, key, source = await training.keep(services, run_id, run_key, body)
-    response.headers["Cache-Control"] = "no-store"
     query = urlencode({"model": model_id, "source": source})
     name = services[Listing].describe(model_id).name
     return KeptReply(id=model_id, name=name, key=key, url=f"{base_url(request, services)}/?{query}")
@@ -178,7 +176,6 @@ def _created(
     request: Request, response: Response, services: Opened, run: Run, key: str
 ) -> RunCreated:
     response.headers["Location"] = request.app.url_path_for("read_run", id=run.id)
-    response.headers["Cache-Control"] = "no-store"
     path = request.app.url_path_for("train_page")
     return RunCreated(id=run.id, url=f"{base_url(request, services)}{path}?run={run.id}", key=key)
 

@@ -62,7 +62,6 @@ async def create_share(
         response.status_code = 200
     path = request.app.url_path_for("share_page", id=created.id)
     response.headers["Location"] = request.app.url_path_for("share", id=created.id)
-    response.headers["Cache-Control"] = "no-store"
     return ShareCreated(
         id=created.id,
         url=base_url(request, services) + path,

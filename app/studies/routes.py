@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from app.assets.templates import render
 from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
-from app.http.csv_file import CSV, TABLE
+from app.http.csv_file import TABLE, csv_reply
 from app.http.owner_keys import key_of, problems_of
 from app.http.replies import DATABASE, problems
 from app.http.services import Opened
@@ -40,7 +40,6 @@ async def create_study(
     """Store the plan of a study. It is on disk before the reply is sent."""
     created = await studies.create(services, request, body)
     response.headers["Location"] = request.app.url_path_for("study", id=created.id)
-    response.headers["Cache-Control"] = "no-store"
     return created
 
 
@@ -72,13 +71,11 @@ async def delete_study(services: Opened, study_id: StudyId, key: Key) -> Respons
 )
 async def take_part(
     request: Request,
-    response: Response,
     services: Opened,
     study_id: StudyId,
     body: ParticipantRequest,
 ) -> ParticipantReply:
     """Assign a participant to an arm, once, and return which test or which pages come next."""
-    response.headers["Cache-Control"] = "no-store"
     return await studies.begin(services, request, study_id, body.member)
 
 
@@ -91,22 +88,19 @@ async def take_part(
 )
 async def submit_test(
     request: Request,
-    response: Response,
     services: Opened,
     study_id: StudyId,
     body: StudyAnswers,
 ) -> ParticipantReply:
     """Store the answers to a test, which stay as they are, and return what comes next."""
-    response.headers["Cache-Control"] = "no-store"
     return await studies.submit(services, request, study_id, body)
 
 
 @router.get("/{id}/results", summary="Sum up a study", responses=problems(**OWNED, **DATABASE))
 async def sum_up_study(
-    request: Request, response: Response, services: Opened, study_id: StudyId, key: Key
+    request: Request, services: Opened, study_id: StudyId, key: Key
 ) -> StudyResults:
     """Return gains by arm, item and misunderstanding, with their effect sizes."""
-    response.headers["Cache-Control"] = "no-store"
     return await studies.summary(services, request, study_id, key)
 
 
@@ -118,12 +112,7 @@ async def sum_up_study(
 )
 async def download_study(services: Opened, study_id: StudyId, key: Key) -> Response:
     """Return all answers as CSV, a row for each."""
-    content = await studies.table(services, study_id, key)
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="study-{study_id.lower()}.csv"',
-    }
-    return Response(content, headers=headers, media_type=CSV)
+    return csv_reply(await studies.table(services, study_id, key), f"study-{study_id.lower()}")
 
 
 page_router = APIRouter(

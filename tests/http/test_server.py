@@ -37,6 +37,24 @@ def test_every_reply_has_security_headers(reader: httpx.Client, path: str) -> No
     assert "strict-transport-security" not in response.headers
 
 
+async def test_no_cache_keeps_what_only_one_client_may_see(client: httpx.AsyncClient) -> None:
+    async def is_kept(method: str, path: str, **headers: str) -> bool:
+        reply = await client.request(method, path, headers=headers)
+        return str(reply.headers.get("cache-control")) != "no-store"
+
+    models = "/api/models"  # as it is for everyone
+    assert await is_kept("GET", models)
+    assert await is_kept("HEAD", models)
+    assert await is_kept("GET", models, Authorization="Basic eDp5")  # of a proxy before the server
+    assert not await is_kept("GET", models, Authorization="Bearer key")
+    for name in ("Edit-Key", "Run-Key", "Model-Key", "Corpus-Key"):
+        assert not await is_kept("GET", models, **{name: "key"})
+    matrices = {name: [[1]] for name in ("x", "w_q", "w_k", "w_v")}
+    computed = await client.post("/api/lab", json=matrices)
+    assert (computed.status_code, computed.headers["cache-control"]) == (200, "no-store")
+    assert await is_kept("GET", "/api/positions?variant=sinusoidal&length=2&d_model=2")
+
+
 async def test_only_embedded_shares_may_be_framed(client: httpx.AsyncClient) -> None:
     made = await client.post("/api/shares", json={"state": {"source": "<hello> & 'you'"}})
     share_id = made.json()["id"]
