@@ -2,25 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, Tag
+from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.field_errors import Count, Name, NamePattern, Strict, Text
+from app.http.field_errors import Count, Name, NamePattern, Strict
 from app.http.problems import ProblemReply
 from app.traces.replies import OneTextReply, OutputReply, TensorReply, TokenReply
-from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
+from app.traces.schemas import ByTexts, OneText, Translation
 
 Range = Annotated[
     list[Count], Field(min_length=2, max_length=2, description="First token, and the end.")
 ]
 Edges = Annotated[list[Count], Field(min_length=2, max_length=513)]
-
-
-class LongSentence(Sentence):
-    """A long text and its translation."""
-
-    target: Text | None = Field(
-        default=None, description="The text to score; absent: the model writes one."
-    )
 
 
 class Seen(Strict):
@@ -40,7 +32,7 @@ class Seen(Strict):
     )
 
 
-class OverviewRequest(LongSentence, Seen):
+class OverviewRequest(Translation, Seen):
     """A long source and its target, and the heads to show."""
 
 
@@ -77,7 +69,7 @@ class Window(Strict):
     )
 
 
-class TileRequest(LongSentence, Window):
+class TileRequest(Translation, Window):
     """A long source and its target, and a window of one head."""
 
 
@@ -100,14 +92,8 @@ class OneTextTileRequest(OneText, Window):
     )
 
 
-AnyOverviewRequest = Annotated[
-    Annotated[OverviewRequest, Tag(TWO_TEXTS)] | Annotated[OneTextOverviewRequest, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
-]
-AnyTileRequest = Annotated[
-    Annotated[TileRequest, Tag(TWO_TEXTS)] | Annotated[OneTextTileRequest, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
-]
+AnyOverviewRequest = ByTexts[OverviewRequest, OneTextOverviewRequest]
+AnyTileRequest = ByTexts[TileRequest, OneTextTileRequest]
 
 
 class Span(BaseModel):

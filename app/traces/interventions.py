@@ -4,7 +4,7 @@ Interventions in requests; `model.trace.interventions` defines their effects.
 """
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
@@ -33,7 +33,20 @@ ONE_EDGE, EDGES = union_tag("one edge"), union_tag("several edges")
 NUMBERS, ROWS = union_tag("a vector"), union_tag("two rows")
 
 
-class SetWeight(Strict):
+class EffectValue(Strict):
+    """An effect with its arguments; the first field has its name."""
+
+    @property
+    def effect(self) -> str:
+        """Its key in `EFFECTS`."""
+        return next(iter(type(self).model_fields))
+
+    def value(self) -> Any:
+        """Convert it to the value of an `Intervention`."""
+        return getattr(self, self.effect)
+
+
+class SetWeight(EffectValue):
     """A weight, instead of the one from the softmax."""
 
     set: Annotated[tuple[Count, Count, Weight], Strictly(False)] = Field(
@@ -44,7 +57,6 @@ class SetWeight(Strict):
     )
 
     def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
         return Cell(*self.set, self.renormalise)
 
 
@@ -53,7 +65,7 @@ def _how_many(value: Any) -> str:
     return EDGES if isinstance(first, list | tuple) else ONE_EDGE
 
 
-class Cut(Strict):
+class Cut(EffectValue):
     """Edges to remove: the query does not see the key."""
 
     cut: Annotated[
@@ -62,18 +74,13 @@ class Cut(Strict):
     ] = Field(description="Query, key; or several such pairs.")
 
     def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
         return tuple(self.cut)
 
 
-class Cool(Strict):
+class Cool(EffectValue):
     """A divisor of the scores before the softmax: below 1 sharper, above 1 flatter."""
 
     temperature: Annotated[float, Within(Temperature)]
-
-    def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
-        return self.temperature
 
 
 class OtherSentence(Strict):
@@ -89,13 +96,12 @@ class OtherSentence(Strict):
         return Request(self.source, self.direction, self.target, decode_of(self.decode))
 
 
-class Freeze(Strict):
+class Freeze(EffectValue):
     """The weights of another sentence at the same place."""
 
     freeze: OtherSentence
 
     def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
         return self.freeze.request()
 
 
@@ -124,13 +130,12 @@ class PatchSentence(OtherSentence):
     )
 
 
-class PatchFrom(Strict):
+class PatchFrom(EffectValue):
     """The rows of a tensor in the run of another sentence."""
 
     patch: PatchSentence
 
     def value(self) -> Patch:
-        """Convert it to the value of an `Intervention`."""
         rows = None if self.patch.rows is None else tuple(self.patch.rows)
         to = self.patch.to
         receiver = None if to is None else Receiver(to.at, to.head)
@@ -141,24 +146,16 @@ def _what_is_added(value: Any) -> str:
     return NUMBERS if isinstance(value, list) else ROWS
 
 
-class Scale(Strict):
+class Scale(EffectValue):
     """A factor of every number: 0.5 halves what a part adds."""
 
     scale: Annotated[float, Within(Factor)]
 
-    def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
-        return self.scale
 
-
-class Fill(Strict):
+class Fill(EffectValue):
     """One value for every number, such as of a hidden unit."""
 
     fill: Annotated[float, Within(Value)]
-
-    def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
-        return self.fill
 
 
 class TokenOfSentence(OtherSentence):
@@ -179,7 +176,7 @@ class Difference(Strict):
     times: Annotated[float, Within(Factor)] = 1.0
 
 
-class Add(Strict):
+class Add(EffectValue):
     """A vector to add to every row: its numbers, or the difference of two rows of other runs."""
 
     add: Annotated[
@@ -189,56 +186,47 @@ class Add(Strict):
     ]
 
     def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
         if isinstance(self.add, list):
             return tuple(self.add)
         minus = self.add.minus
         return Step(self.add.to.value(), minus.value() if minus else None, self.add.times)
 
 
-class MaskToken(Strict):
+class MaskToken(EffectValue):
     """A token of the source to hide from all heads; `at` is `source`."""
 
     mask: Count
 
-    def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
-        return self.mask
 
-
-class Shuffle(Strict):
+class Shuffle(EffectValue):
     """Positions in another order; `at` is `source.position`."""
 
     shuffle: Annotated[int, Within(Seed)] = Field(
         description="A seed; the same seed gives the same order."
     )
 
-    def value(self) -> Any:
-        """Convert it to the value of an `Intervention`."""
-        return self.shuffle
 
-
-Deed = SetWeight | Cut | Cool | Freeze | PatchFrom | MaskToken | Shuffle | Scale | Fill | Add
-DEEDS: dict[str, type[Deed]] = {
-    "set": SetWeight,
-    "cut": Cut,
-    "temperature": Cool,
-    "freeze": Freeze,
-    "patch": PatchFrom,
-    "mask": MaskToken,
-    "shuffle": Shuffle,
-    "scale": Scale,
-    "fill": Fill,
-    "add": Add,
+EFFECT_VALUES: dict[str, type[EffectValue]] = {
+    next(iter(kind.model_fields)): kind
+    for kind in (
+        *(SetWeight, Cut, Cool, Freeze, PatchFrom),
+        *(MaskToken, Shuffle, Scale, Fill, Add),
+    )
 }
+Word = Literal["zero", "uniform", "mean", "drop"]
+if TYPE_CHECKING:
+    EffectRequest = Word | EffectValue
+else:
+    tagged = (Annotated[kind, Tag(name)] for name, kind in EFFECT_VALUES.items())
+    EffectRequest = Union[Annotated[Word, Tag("word")], *tagged]
 
 
-def _kind_of_deed(value: Any) -> str | None:
+def _name_of_effect(value: Any) -> str | None:
     """Choose the effect by its key, so that an error is about the intended effect only."""
     if isinstance(value, str):
         return "word"
     keys = value if isinstance(value, dict) else getattr(type(value), "model_fields", ())
-    return next((name for name in DEEDS if name in keys), None)
+    return next((name for name in EFFECT_VALUES if name in keys), None)
 
 
 class InterventionRequest(Strict):
@@ -259,20 +247,7 @@ class InterventionRequest(Strict):
         description="The hidden units or features of the last axis that are changed; all if "
         "absent.",
     )
-    do: Annotated[
-        Annotated[Literal["zero", "uniform", "mean", "drop"], Tag("word")]
-        | Annotated[SetWeight, Tag("set")]
-        | Annotated[Cut, Tag("cut")]
-        | Annotated[Cool, Tag("temperature")]
-        | Annotated[Freeze, Tag("freeze")]
-        | Annotated[PatchFrom, Tag("patch")]
-        | Annotated[MaskToken, Tag("mask")]
-        | Annotated[Shuffle, Tag("shuffle")]
-        | Annotated[Scale, Tag("scale")]
-        | Annotated[Fill, Tag("fill")]
-        | Annotated[Add, Tag("add")],
-        Discriminator(_kind_of_deed),
-    ] = Field(
+    do: Annotated[EffectRequest, Discriminator(_name_of_effect)] = Field(
         description="`zero`: the head adds nothing, or the tensor is zero. `uniform`: equal "
         "weights for all visible keys. `mean`: the head adds its mean output over training data. "
         "`drop`: no positions are added, or a residual is only the sublayer's output. Otherwise an "
@@ -287,8 +262,7 @@ class InterventionRequest(Strict):
         )
         if isinstance(self.do, str):
             return Intervention(self.at, self.do, self.head, None, *parts)
-        name = next(name for name, kind in DEEDS.items() if isinstance(self.do, kind))
-        return Intervention(self.at, name, self.head, self.do.value(), *parts)
+        return Intervention(self.at, self.do.effect, self.head, self.do.value(), *parts)
 
 
 def stated(intervention: Intervention) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Requests for the steps of decoding, and the lines of the reply.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -29,7 +29,13 @@ def by_texts(request: Any) -> str:
     return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
 
 
-ByTexts = Discriminator(by_texts)
+OfTwo = TypeVar("OfTwo")
+OfOne = TypeVar("OfOne")
+# A request with two texts, or with one.
+ByTexts = Annotated[
+    Annotated[OfTwo, Tag(TWO_TEXTS)] | Annotated[OfOne, Tag(ONE_TEXT)],
+    Field(discriminator=Discriminator(by_texts)),
+]
 
 
 class Asking(Strict):
@@ -65,10 +71,22 @@ class Sentence(Asking):
 
     @property
     def texts(self) -> dict[str, str | None]:
-        return {"source": self.source, "target": getattr(self, "target", None)}
+        return {"source": self.source, "target": None}
 
     def asked(self) -> Request:
         return replace(super().asked(), direction=self.direction)
+
+
+class Translation(Sentence):
+    """A sentence and its translation."""
+
+    target: Text | None = Field(
+        default=None, description="The text to score; absent: the model writes one."
+    )
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        return {"source": self.source, "target": self.target}
 
 
 class OneText(Asking):
@@ -117,12 +135,8 @@ class Running(Asking):
         )
 
 
-class RunRequest(Sentence, Running):
+class RunRequest(Translation, Running):
     """A sentence and how to run it."""
-
-    target: Text | None = Field(
-        default=None, description="The text to score; absent: the model writes one."
-    )
 
 
 class OneTextRunRequest(OneText, Running):
@@ -177,10 +191,7 @@ class OneTextTraceRequest(OneTextRunRequest, Recording):
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "The cat sat"}]})
 
 
-AnyTraceRequest = Annotated[
-    Annotated[TraceRequest, Tag(TWO_TEXTS)] | Annotated[OneTextTraceRequest, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
-]
+AnyTraceRequest = ByTexts[TraceRequest, OneTextTraceRequest]
 
 
 MAX_CANDIDATES = 50
@@ -211,10 +222,7 @@ class OneTextDecodeRequest(OneText, Watching):
     """A text, and how to continue it."""
 
 
-AnyDecodeRequest = Annotated[
-    Annotated[DecodeRequest, Tag(TWO_TEXTS)] | Annotated[OneTextDecodeRequest, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
-]
+AnyDecodeRequest = ByTexts[DecodeRequest, OneTextDecodeRequest]
 
 
 class SourceReply(BaseModel):

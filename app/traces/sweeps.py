@@ -15,12 +15,12 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.sweep_stream import SweepJob
 from app.engine.wire import Reply
 from app.http.background_tasks import LARGE, off_loop
-from app.http.field_errors import Count, NamePattern, Strict, Text
+from app.http.field_errors import Count, NamePattern, Strict
 from app.http.problems import ProblemReply
 from app.http.services import Services
 from app.traces.interventions import PatchFrom
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
-from app.traces.schemas import ONE_TEXT, TWO_TEXTS, ByTexts, OneText, Sentence
+from app.traces.schemas import ByTexts, OneText, Translation
 from app.traces.service import chosen
 from model.adapters.requests.request import Patch, read_alike
 from model.adapters.sweep_changes import Ablated, Over
@@ -66,7 +66,7 @@ class Sweeping(Strict):
         return self.effect if isinstance(self.effect, str) else self.effect.value()
 
 
-class SweepRequest(Sentence, Sweeping):
+class SweepRequest(Translation, Sweeping):
     """A sentence, and what to change in the model that reads it."""
 
     model_config = ConfigDict(
@@ -82,10 +82,6 @@ class SweepRequest(Sentence, Sweeping):
         }
     )
 
-    target: Text | None = Field(
-        default=None, description="The text to score; absent: the model writes one."
-    )
-
 
 class OneTextSweepRequest(OneText, Sweeping):
     """A text, and what to change in the model that reads it."""
@@ -95,10 +91,7 @@ class OneTextSweepRequest(OneText, Sweeping):
         return cast(str | Patch, read_alike(value, self.chat, self.pair))
 
 
-AnySweepRequest = Annotated[
-    Annotated[SweepRequest, Tag(TWO_TEXTS)] | Annotated[OneTextSweepRequest, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
-]
+AnySweepRequest = ByTexts[SweepRequest, OneTextSweepRequest]
 
 
 class AgainstReply(PieceReply):

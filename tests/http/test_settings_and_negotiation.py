@@ -16,7 +16,7 @@ from app.http.content_negotiation import choose, preferences
 from app.http.problems import TITLES, ProblemError
 from app.http.rate_limits import PerMinute
 from app.settings import ROOT, Settings
-from app.traces.interventions import DEEDS, DecodeOptions, InterventionRequest
+from app.traces.interventions import EFFECT_VALUES, DecodeOptions, InterventionRequest
 from model.adapters.requests.request import METHODS, Request
 from model.adapters.requests.trace import Output, Trace
 from model.text.tokens import Token
@@ -105,7 +105,7 @@ async def test_a_minute_is_counted_for_each_address(monkeypatch: pytest.MonkeyPa
 def test_the_schema_offers_what_the_model_does() -> None:
     assert set(get_args(DecodeOptions.model_fields["method"].annotation)) == set(METHODS)
     (words, *_) = get_args(InterventionRequest.model_fields["do"].annotation)
-    assert {*get_args(words.__origin__), *DEEDS} == set(EFFECTS)
+    assert {*get_args(words.__origin__), *EFFECT_VALUES} == set(EFFECTS)
 
 
 def some_trace(value: torch.Tensor) -> Trace:
