@@ -53,28 +53,30 @@ SHORT_TEXT = re.findall(
 )
 IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
 ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question", "ask/cells"]
-WITHOUT_PLOTLY = {
-    "core/figure/zoom": "core/figure/zoom-in-handout",
-    "views/space/points-in-3d": "views/space/points-in-3d-in-handout",
-    "core/draw/plotly": "core/draw/plotly-in-handout",
-}
+
+
+def _left_out(*modules: str) -> dict[str, str]:
+    return dict.fromkeys(modules, "handout/left-out")
+
+
+# Which module stands in the place of another: pages in one file leave some out.
+WITHOUT_PLOTLY = _left_out("core/figure/zoom", "views/space/points-in-3d", "core/draw/plotly")
 # A page whose model runs in it.
 WITHOUT_HOST = WITHOUT_PLOTLY | {
     "views/groups": "views/groups-in-site",
     "learn/lesson-address": "learn/lesson-address-in-site",
 }
-WITHOUT_SERVER = WITHOUT_PLOTLY | {
-    "core/wire/api": "core/wire/api-in-handout",
-    "lib/npz": "lib/npz-in-handout",
-    "core/figure/problem-wording": "core/figure/problem-wording-in-handout",
+WITHOUT_SERVER = {
+    **(WITHOUT_PLOTLY | _left_out("lib/npz")),
+    "core/wire/api": "handout/without-server",
+    "core/figure/problem-wording": "handout/without-server",
     "views/groups": "views/groups-in-handout",
 }
-WITHOUT_MAP = WITHOUT_SERVER | {"long/map/view": "long/map/in-handout"}
-SIMPLE = WITHOUT_MAP | {
-    "compare-models/model-comparison": "compare-models/in-handout",
-    "compare-models/comparison-view": "compare-models/in-handout",
-    "views/qkv/score-breakdown": "views/qkv/score-breakdown-in-handout",
-}
+WITHOUT_MAP = WITHOUT_SERVER | _left_out("long/map/view")
+SIMPLE = WITHOUT_MAP | _left_out(
+    *("compare-models/model-comparison", "compare-models/comparison-view"),
+    "views/qkv/score-breakdown",
+)
 
 
 @dataclass(frozen=True)

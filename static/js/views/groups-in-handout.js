@@ -11,16 +11,11 @@ import { heads } from "./heads/view.js";
 import { lines } from "./lines/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
+import { groupsOf } from "./group-purposes.js";
 
-/** @type {import("./groups.js").Group[]} */
-export const GROUPS = [
-  {
-    id: "read",
-    name: (t) => t("Read"),
-    about: (t) => t("what each word looks at"),
-    views: [decoding, alignment, lines, attention],
-  },
-  { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads] },
-  { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare] },
-];
+export const GROUPS = groupsOf({
+  read: [decoding, alignment, lines, attention],
+  compute: [qkv, space],
+  explain: [heads],
+  experiment: [compare],
+});

@@ -14,11 +14,11 @@ import { lines } from "./lines/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
 import { whatif } from "./whatif/view.js";
+import { groupsOf } from "./group-purposes.js";
 
-/** @type {import("./groups.js").Group[]} */
-export const GROUPS = [
-  { id: "read", name: (t) => t("Read"), about: (t) => t("what each word looks at"), views: [decoding, alignment, lines, attention] },
-  { id: "compute", name: (t) => t("Compute"), about: (t) => t("every number, step by step"), views: [qkv, space] },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow, inside] },
-  { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
-];
+export const GROUPS = groupsOf({
+  read: [decoding, alignment, lines, attention],
+  compute: [qkv, space],
+  explain: [heads, feedForward, flow, inside],
+  experiment: [compare, whatif],
+});

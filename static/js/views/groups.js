@@ -15,29 +15,11 @@ import { space } from "./space/view.js";
 import { training } from "./training/view.js";
 import { whatif } from "./whatif/view.js";
 import { worksheet } from "./worksheet/view.js";
+import { groupsOf } from "./group-purposes.js";
 
-/**
- * @typedef {object} Group  views that serve one purpose
- * @property {string} id
- * @property {(t: import("../lib/i18n.js").Translate) => string} name
- * @property {(t: import("../lib/i18n.js").Translate) => string} about  the purpose, in a few words
- * @property {import("../core/figure/types.js").View[]} views
- */
-
-/** @type {Group[]} */
-export const GROUPS = [
-  {
-    id: "read",
-    name: (t) => t("Read"),
-    about: (t) => t("what each word looks at"),
-    views: [decoding, alignment, lines, attention],
-  },
-  {
-    id: "compute",
-    name: (t) => t("Compute"),
-    about: (t) => t("every number, step by step"),
-    views: [worksheet, qkv, space, positions],
-  },
-  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the parts do"), views: [heads, feedForward, flow, inside, training] },
-  { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
-];
+export const GROUPS = groupsOf({
+  read: [decoding, alignment, lines, attention],
+  compute: [worksheet, qkv, space, positions],
+  explain: [heads, feedForward, flow, inside, training],
+  experiment: [compare, whatif],
+});

@@ -215,7 +215,7 @@ function tabs({ store, t, figure }) {
     return el("button", { key: `absent-${view.id}`, ...props }, view.name(t), el("span", { className: "hidden" }, " ", why));
   }
 
-  /** @param {import("../views/groups.js").Group} group @param {string} open @param {View[]} offer */
+  /** @param {import("../views/group-purposes.js").Group} group @param {string} open @param {View[]} offer */
   function group({ id, name, about, views }, open, offer) {
     const names = Object.fromEntries(views.filter((view) => offer.includes(view)).map((view) => [view.id, view.name(t)]));
     const purpose = el("p", { id: `views-${id}`, className: "purpose" }, el("b", {}, name(t)), " ", el("span", {}, about(t)));
