@@ -1,9 +1,6 @@
 /** The author's side of a study: its link, the gains by arm, item and misunderstanding, the table. */
 
-import { wording } from "../core/figure/problem-wording.js";
-import { createShortLink } from "../core/page/short-link.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { download } from "../lib/browser.js";
+import { createOwnerPanel } from "../assignment/owner-panel.js";
 import { h } from "../lib/dom.js";
 import { change, two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
@@ -12,8 +9,6 @@ import { studyKeys } from "./kept-studies.js";
 /** @import { StudyReply, StudyResults } from "../core/wire/schemas.d.ts" */
 /** @typedef {StudyResults["arms"][number]} Arm */
 
-/** Milliseconds between two looks at the results. */
-const PACE = 10_000;
 /** Of a row of the plot, in pixels. */
 const [WIDE, HIGH, EDGE] = [140, 20, 7];
 /** Misunderstandings that are in sight. */
@@ -26,65 +21,24 @@ const MOST_CHOSEN = 6;
 export function showStudyResults({ page, api, root, lang }, { id, url }) {
   const { t } = page;
   const key = studyKeys.keyOf(id);
-  const link = createShortLink(page);
-  const head = h("section", { className: "owning", "aria-label": t("Your study") });
   const tables = h("div", { className: "study-results" });
-  root.replaceChildren(head, tables);
-  /** @type {StudyResults | null} */
-  let results = null;
-  /** @type {Problem | null} */
-  let problem = null;
-  let [sure, gone] = [false, false];
-
-  async function refresh() {
-    if (!document.hidden) {
-      const reply = await api.studyResults(id, key, lang).catch(failure);
-      problem = reply instanceof Problem ? reply : null;
-      if (!(reply instanceof Problem)) results = reply;
-      draw();
-    }
-    if (!gone) setTimeout(refresh, PACE);
-  }
-
-  async function table() {
-    const file = await api.studyTable(id, key).catch(failure);
-    problem = file instanceof Problem ? file : null;
-    if (!(file instanceof Problem)) download(file, `study-${id}.csv`);
-    draw();
-  }
-
-  async function remove() {
-    problem = await api.deleteStudy(id, key).then(() => null, failure);
-    if (problem) return draw();
-    gone = true;
-    studyKeys.forget(id);
-    root.replaceChildren(h("p", { role: "status" }, t("The study was deleted with all answers."), " ", h("a", { href: `/study?lang=${lang}` }, t("Your studies"))));
-  }
-
-  const invite = () => link.show(url, t("Participants open this link. Each is assigned to an arm at random."), { opener: head });
-  const owner = () => link.show(`${url}#key=${key}`, t("Keep this link to yourself: whoever has it sees all answers and can delete them."), { opener: head });
-
-  function draw() {
-    if (gone) return;
-    const count = results?.participants ?? 0;
-    render(
-      head,
-      el("p", { key: "count", className: "count", role: "status" }, el("b", {}, count === 1 ? t("1 participant has begun") : t("{n} participants have begun", { n: count }))),
-      problem && el("p", { key: "problem", className: "problem", role: "alert" }, wording(t, problem)),
-      el(
-        "div",
-        { key: "actions", className: "actions" },
-        button(t("Link for participants"), invite, "strong"),
-        button(t("Download the answers (CSV)"), () => void table(), "", !count),
-        button(t("Link for yourself"), owner),
-        sure
-          ? [el("span", { key: "sure", role: "alert" }, t("Delete the study and all answers?")), button(t("Delete it"), () => void remove(), "strong"), button(t("Keep it"), () => ((sure = false), draw()), "quiet")]
-          : button(t("Delete…"), () => ((sure = true), draw()), "quiet"),
-      ),
-      link.element,
-    );
-    if (results) render(tables, overview(results), results.comparisons.map((comparison) => versus(comparison, /** @type {StudyResults} */ (results).arms[0].name)), results.arms.filter(({ learned }) => learned.n).map(details), method());
-  }
+  const panel = createOwnerPanel(page, {
+    label: t("Your study"),
+    owner: `${url}#key=${key}`,
+    invitation: { label: t("Link for participants"), url, says: t("Participants open this link. Each is assigned to an arm at random.") },
+    files: [{ label: t("Download the answers (CSV)"), name: `study-${id}.csv`, read: () => api.studyTable(id, key) }],
+    read: () => api.studyResults(id, key, lang),
+    count: (/** @type {StudyResults | null} */ results) => results?.participants ?? 0,
+    counted: (n) => (n === 1 ? t("1 participant has begun") : t("{n} participants have begun", { n })),
+    drawn: (results) => render(tables, overview(results), results.comparisons.map((comparison) => versus(comparison, results.arms[0].name)), results.arms.filter(({ learned }) => learned.n).map(details), method()),
+    sure: t("Delete the study and all answers?"),
+    remove: () => api.deleteStudy(id, key),
+    removed: () => {
+      studyKeys.forget(id);
+      root.replaceChildren(h("p", { role: "status" }, t("The study was deleted with all answers."), " ", h("a", { href: `/study?lang=${lang}` }, t("Your studies"))));
+    },
+  });
+  root.replaceChildren(panel.element, tables);
 
   /** @param {StudyResults} results */
   function overview({ arms }) {
@@ -132,8 +86,8 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
   const method = () =>
     el("details", { key: "method" }, el("summary", {}, t("How this is computed")), el("p", {}, t("Scores are shares of right answers; a question without an answer is not right. Only participants who took both tests count. Half of each arm began with form A, half with form B. The normalized gain is (after − before) / (1 − before) of the means (Hake 1998). Cohen’s d divides the mean gain by √((s²before + s²after) / 2), with the 95 % interval of Bonett (2008); between two arms it divides the difference of the mean gains by their pooled standard deviation, with the interval of Hedges and Olkin (1985). The intervals are approximations: in simulated studies with 8 and more participants in an arm, 94 to 96 of 100 had the true effect.")));
 
-  draw();
-  void refresh();
+  panel.draw();
+  void panel.refresh();
 }
 
 const number = (/** @type {number | null} */ value) => (value === null ? "–" : two(value));
@@ -160,6 +114,3 @@ function dumbbell(before, after) {
 function scrolled(key, caption, names, rows) {
   return el("div", { key, className: `study-table ${key}`, tabIndex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, names.map((name, i) => el(name ? "th" : "td", { key: i, ...(name ? { scope: "col" } : {}) }, name)))), el("tbody", {}, rows)));
 }
-
-/** @param {string} words @param {() => void} onclick @param {"" | "strong" | "quiet"} [kind] @param {boolean} [disabled] */
-const button = (words, onclick, kind = "", disabled = false) => el("button", { type: "button", key: words, className: `button ${kind}`.trim(), disabled, onclick }, words);
