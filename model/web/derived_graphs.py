@@ -9,7 +9,6 @@ Shapes: T rows of a text.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +33,7 @@ from model.trace.tensor_names import INSIDE
 from model.trace.tensor_tap import QUERY, SOURCE, TARGET
 from model.transformer.stacks import Transformer
 from model.web.graphs import Graph
-from model.web.onnx_file import forget_origins, read_stored
+from model.web.onnx_file import exported_graph, read_stored
 
 IDS = "ids"  # of the tokens that a text has
 WRITTEN = "written"  # ids that its rows write
@@ -181,19 +180,11 @@ def write_derived(
 
 def _exported(graph: DerivedGraph, weights: Path) -> onnx.ModelProto:
     rows = torch.export.Dim.DYNAMIC
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        program = torch.onnx.export(
-            graph.eval().requires_grad_(False),
-            tuple(example for example, _ in graph.inputs.values()),
-            input_names=[*graph.inputs],
-            output_names=[output.name for output in graph.outputs],
-            dynamic_shapes=(tuple({axis: rows} for _, axis in graph.inputs.values()),),
-            dynamo=True,
-            verbose=False,
-        )
-    assert program is not None, "only absent if it is written at once"
-    exported: onnx.ModelProto = program.model_proto
-    forget_origins(exported)
+    exported = exported_graph(
+        graph.requires_grad_(False),
+        {name: example for name, (example, _) in graph.inputs.items()},
+        [output.name for output in graph.outputs],
+        [{axis: rows} for _, axis in graph.inputs.values()],
+    )
     read_stored(exported.graph, weights)
     return exported

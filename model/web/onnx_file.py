@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
+from torch import Tensor, nn
 
 from model.bundle.weights import WEIGHTS
 from model.web.graph_tap import ChangeInput
@@ -37,23 +38,39 @@ ONNX_TYPES = {
 def onnx_of(graph: Graph, weights: Path) -> onnx.ModelProto:
     """Export a graph; its weights are those of a bundle's file `weights`, read from beside it."""
     inputs = {given.name: given.tensor() for given in graph.inputs}
+    exported = exported_graph(
+        graph,
+        inputs,
+        [output.name for output in graph.outputs(inputs)],
+        [_any_length(given) for given in graph.inputs],
+    )
+    _declare_shapes(exported.graph, graph)
+    read_stored(exported.graph, weights)
+    return exported
+
+
+def exported_graph(
+    module: nn.Module,
+    inputs: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    lengths: Sequence[Mapping[int, object]],
+) -> onnx.ModelProto:
+    """Export a module of tensors; `lengths` has the axes of each input that may have any length."""
     with warnings.catch_warnings():
         # torch copies its own trees in a way that it deprecates.
         warnings.simplefilter("ignore", FutureWarning)
         program = torch.onnx.export(
-            graph.eval(),
+            module.eval(),
             tuple(inputs.values()),
             input_names=[*inputs],
-            output_names=[output.name for output in graph.outputs(inputs)],
-            dynamic_shapes=(tuple(_any_length(given) for given in graph.inputs),),
+            output_names=outputs,
+            dynamic_shapes=(tuple(lengths),),
             dynamo=True,
             verbose=False,
         )
     assert program is not None, "only absent if it is written at once"
     exported: onnx.ModelProto = program.model_proto
     forget_origins(exported)
-    _declare_shapes(exported.graph, graph)
-    read_stored(exported.graph, weights)
     return exported
 
 

@@ -8,8 +8,8 @@ Shapes: H heads, N queries, M keys.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from model.explain.patterns import PATTERNS, pattern_numbers, tally
-from model.web.onnx_file import forget_origins
+from model.web.onnx_file import exported_graph
 
 INPUTS = ("weights", "mask", "queries.special", "keys.special", "pairs.same")
 PATTERN = "pattern"  # the output with the number of each head's pattern
@@ -61,27 +61,15 @@ class PatternGraph(nn.Module):
         return {**tallied.means, PATTERN: pattern_numbers(tallied)}
 
 
+@cache
 def pattern_onnx(cross: bool) -> onnx.ModelProto:
-    """Export a graph."""
+    """Export a graph, once for the models of a site: it is the same for all."""
     graph = PatternGraph(cross)
     heads, queries, keys = (torch.export.Dim.DYNAMIC,) * 3
     pair = {0: queries, 1: keys}
-    shapes: tuple[Any, ...] = ({0: heads, 1: queries, 2: keys}, pair, {0: queries}, {0: keys}, pair)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        program = torch.onnx.export(
-            graph.eval(),
-            graph.inputs(),
-            input_names=[*INPUTS],
-            output_names=graph.outputs,
-            dynamic_shapes=(shapes,),
-            dynamo=True,
-            verbose=False,
-        )
-    assert program is not None, "only absent if it is written at once"
-    exported: onnx.ModelProto = program.model_proto
-    forget_origins(exported)
-    return exported
+    lengths = ({0: heads, 1: queries, 2: keys}, pair, {0: queries}, {0: keys}, pair)
+    inputs = dict(zip(INPUTS, graph.inputs(), strict=True))
+    return exported_graph(graph, inputs, graph.outputs, lengths)
 
 
 def write_patterns(into: Path) -> tuple[list[Path], dict[str, Any]]:
