@@ -8,11 +8,13 @@ The whole run takes some fifteen minutes.
 import argparse
 import asyncio
 import itertools
+import multiprocessing
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ AT_ONCE = 40  # requests of an attack without a reply; more are not sent
 ADDRESSES = (1, 20)
 SETTLE_SECONDS = 0.5
 TYPING_SECONDS = 0.2
+SENTENCES_OF_USER = 100_000  # more than it types
 
 _numbers = itertools.count()
 
@@ -156,35 +159,62 @@ class Flood:
         self.statuses[await self.attack(self.attacker, n)] += 1
 
 
-async def typing(student: Student, flood: Flood, seconds: float, observed: Seen) -> None:
-    """Add the times of a typing user beside a flood."""
-    flooding = asyncio.create_task(flood.run())
+def attack_on_request(url: str, created: Mapping[str, str], requests: Connection) -> None:
+    """Be the client that means harm, in a process of its own, so that it delays only the server.
+
+    Of `requests` it receives an attack's name and a number of addresses, floods until it receives
+    anything else, and sends the statuses of the replies.
+    """
+    asyncio.run(_attack_on_request(url, created, requests))
+
+
+async def _attack_on_request(url: str, created: Mapping[str, str], requests: Connection) -> None:
+    for _ in range(SENTENCES_OF_USER):
+        sentence()  # no attack sends what the typing user sends, whose reply would be cached
+    async with client_of(url) as client:
+        attacker = Attacker(client, created)
+        while asked := await asyncio.to_thread(requests.recv):
+            name, addresses = asked
+            flood = Flood(attacker, ATTACKS.get(name, health), addresses)
+            flooding = asyncio.create_task(flood.run())
+            await asyncio.to_thread(requests.recv)
+            flooding.cancel()
+            await asyncio.gather(flooding, return_exceptions=True)
+            requests.send(flood.statuses)
+
+
+async def typing(
+    student: Student, attacker: Connection, attack: str, addresses: int, seconds: float, typed: Seen
+) -> Counter[int]:
+    """Add the times of a typing user beside a flood; return the statuses of the flood's replies."""
+    attacker.send((attack, addresses))
     await asyncio.sleep(SETTLE_SECONDS)
-    try:
-        until = time.perf_counter() + seconds
-        while time.perf_counter() < until:
-            await student.type(observed)
-            await asyncio.sleep(TYPING_SECONDS)
-    finally:
-        flooding.cancel()
-        await asyncio.gather(flooding, return_exceptions=True)
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        await student.type(typed)
+        await asyncio.sleep(TYPING_SECONDS)
+    attacker.send("stop")
+    statuses: Counter[int] = await asyncio.to_thread(attacker.recv)
+    return statuses
 
 
 async def measure(url: str, names: Sequence[str], seconds: float, turns: int) -> None:
     """Print a row for each attack: the 95th percentiles over all turns."""
-    async with client_of(url) as client, client_of(url) as attacker_client:
+    async with client_of(url) as client:
         student = Student(client, "typing")
         await student.keep_typing(Seen(), time.perf_counter() + 2)
-        attacker = Attacker(attacker_client, await assignment(client))
+        attacker, other_end = multiprocessing.Pipe()
+        spawn = multiprocessing.get_context("spawn")
+        created = await assignment(client)
+        process = spawn.Process(target=attack_on_request, args=(url, created, other_end))
+        process.start()
         print("\n| Beside | addresses | p95 | p95 beside an idle client | ratio | replies |")
         print("|---|--:|--:|--:|--:|---|")
         for name, addresses in itertools.product(names, ADDRESSES):
             quiet, beside, statuses = Seen(), Seen(), Counter[int]()
             for _ in range(turns):
-                idle = Flood(attacker, health, addresses)
-                await typing(student, idle, seconds, quiet)
-                flood = Flood(attacker, ATTACKS[name], addresses, statuses)
-                await typing(student, flood, seconds, beside)
+                await typing(student, attacker, "health", addresses, seconds, quiet)
+                statuses += await typing(student, attacker, name, addresses, seconds, beside)
             replies = ", ".join(f"{n} × {status}" for status, n in sorted(statuses.items()))
             if not beside.times:
                 print(f"| {name} | {addresses} | none answered | | | {replies} |", flush=True)
@@ -195,6 +225,8 @@ async def measure(url: str, names: Sequence[str], seconds: float, turns: int) ->
                 f"| **{ratio:.2f}** | {replies or 'none yet'} |",
                 flush=True,
             )
+        attacker.send(None)
+        process.join()
 
 
 async def assignment(client: httpx.AsyncClient) -> dict[str, str]:
