@@ -1,115 +1,86 @@
 """Questions to a room over HTTP, and the sums of the answers."""
 
-import csv
 import io
 import re
 import time
+from collections.abc import Sequence
 from typing import Any
 from zipfile import ZipFile
 
-import httpx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.http.csv_file import MARK
 from app.rooms.schemas import Truth
 from app.rooms.tally import MAX_GIVEN, check, tally
-from tests.rooms.room_client import client as client
-from tests.rooms.room_client import opened
+from tests.rooms.room_client import Room
 
 CHOICE = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
+SENTENCE = {"entry": "text", "ask": {"kind": "sentence", "link": ""}}
 MEMBERS = [f"member-{n}" for n in range(4)]
 
 
-async def sent(
-    client: httpx.AsyncClient, room: str, member: str, answer: list[str], n: int = 1
-) -> int:
-    body = {"member": member, "n": n, "answer": answer}
-    return (await client.post(f"{room}/answers", json=body)).status_code
+async def each(room: Room, *answers: Sequence[str], n: int = 1) -> None:
+    """Let the members answer in turn; "102" is an answer of three parts."""
+    for member, answer in zip(MEMBERS, answers, strict=False):
+        assert await room.answer(member, list(answer), n) == 204, answer
 
 
-async def test_two_votes_and_the_class_sees_them_only_when_revealed(
-    client: httpx.AsyncClient,
-) -> None:
-    room, owner = await opened(client)
-    assert await sent(client, room, MEMBERS[0], ["1"]) == 409  # nothing is asked
-
-    async def go(stage: str, **more: Any) -> dict[str, Any]:
-        body = {"stage": stage, **more}
-        reply = await client.patch(f"{room}/question", json=body, headers=owner)
-        assert reply.status_code == 200, reply.text
-        told: dict[str, Any] = reply.json()["question"]
-        return told
-
-    asked = (await client.put(f"{room}/question", json=CHOICE, headers=owner)).json()
+async def test_two_votes_and_the_class_sees_them_only_when_revealed(room: Room) -> None:
+    assert await room.answer(MEMBERS[0], ["1"]) == 409  # nothing is asked
+    asked = (await room.ask(CHOICE)).json()
     assert asked["question"]["stage"] == "first"
-    for member, choice in zip(MEMBERS, "0012", strict=True):
-        assert await sent(client, room, member, [choice]) == 204
-    assert await sent(client, room, MEMBERS[0], ["1"]) == 204  # changes the first answer
-    assert await sent(client, room, MEMBERS[0], ["1"], n=2) == 409
-    seen = (await client.get(f"{room}/state")).json()["question"]
+    await each(room, *"0012")
+    await each(room, ["1"])  # changes the first answer
+    assert await room.answer(MEMBERS[0], ["1"], n=2) == 409
+    seen = await room.question()
     assert (seen["results"], seen["truth"]) == (None, None)
-    counts = (await client.get(f"{room}/class", headers=owner)).json()
-    assert counts["answered"] == 4
-    await go("discuss")
-    assert await sent(client, room, MEMBERS[0], ["2"]) == 409
-    await go("second")
-    for member in MEMBERS[:3]:
-        assert await sent(client, room, member, ["1"]) == 204
-    question = await go("revealed", truth={"right": ["1"]})
+    assert (await room.read("/class"))["answered"] == 4
+    await room.proceed("discuss")
+    assert await room.answer(MEMBERS[0], ["2"]) == 409
+    await room.proceed("second")
+    await each(room, *"111")
+    question = await room.proceed("revealed", truth={"right": ["1"]})
     first, second = (question["results"][vote] for vote in ("first", "second"))
     assert first["chosen"] == {"0": 1, "1": 2, "2": 1}
     assert (first["count"], first["right"]) == (4, 2)
     assert (second["count"], second["right"]) == (3, 3)
-    assert await sent(client, room, MEMBERS[0], ["0"]) == 409
-    back = await client.patch(f"{room}/question", json={"stage": "second"}, headers=owner)
+    assert await room.answer(MEMBERS[0], ["0"]) == 409
+    back = await room.patch("/question", {"stage": "second"})
     assert (back.status_code, back.json()["type"]) == (409, "urn:headlight:not-asking")
-    assert (await client.get(f"{room}/state")).json()["question"] == question
+    assert await room.question() == question
 
 
-async def test_a_timer_is_of_one_stage_and_the_vote_goes_on(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    timer = f"{room}/question/timer"
-    assert (await client.put(timer, json={"seconds": 60}, headers=owner)).status_code == 409
-    await client.put(f"{room}/question", json=CHOICE, headers=owner)
-    for seconds in (-1, 3_601):
-        reply = await client.put(timer, json={"seconds": seconds}, headers=owner)
-        assert reply.status_code == 422
+async def test_a_timer_is_of_one_stage_and_the_vote_goes_on(room: Room) -> None:
+    async def timed(seconds: int) -> Any:
+        return await room.put("/question/timer", {"seconds": seconds})
+
+    assert (await timed(60)).status_code == 409
+    await room.ask(CHOICE)
+    assert [(await timed(seconds)).status_code for seconds in (-1, 3_601)] == [422] * 2
     now = time.time()
-    state = (await client.put(timer, json={"seconds": 60}, headers=owner)).json()
-    assert now + 60 <= state["question"]["ends"] <= time.time() + 60
-    assert await sent(client, room, MEMBERS[0], ["1"]) == 204
-    body = {"stage": "discuss"}
-    state = (await client.patch(f"{room}/question", json=body, headers=owner)).json()
-    assert "ends" not in state["question"]
-    await client.put(timer, json={"seconds": 1}, headers=owner)
-    state = (await client.put(timer, json={"seconds": 0}, headers=owner)).json()
-    assert "ends" not in state["question"]
-    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
-    assert (await client.put(timer, json={"seconds": 60}, headers=owner)).status_code == 409
+    assert now + 60 <= (await timed(60)).json()["question"]["ends"] <= time.time() + 60
+    await each(room, ["1"])
+    assert "ends" not in await room.proceed("discuss")
+    await timed(1)
+    assert "ends" not in (await timed(0)).json()["question"]
+    await room.proceed("revealed")
+    assert (await timed(60)).status_code == 409
 
 
-async def test_the_table_has_all_answers_and_no_name(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    await client.put(f"{room}/question", json=CHOICE, headers=owner)
-    for member in MEMBERS[:2]:
-        await sent(client, room, member, ["1"])
-    text = {"entry": "text", "ask": {"kind": "sentence", "link": ""}}
-    await client.put(f"{room}/question", json=text, headers=owner)
-    await sent(client, room, MEMBERS[0], ["=HYPERLINK(1)"], n=2)
-    reply = await client.get(f"{room}/answers.csv", headers=owner)
-    assert reply.headers["content-type"].startswith("text/csv")
-    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+async def test_the_table_has_all_answers_and_no_name(room: Room) -> None:
+    await room.ask(CHOICE)
+    await each(room, ["1"], ["1"])
+    await room.ask(SENTENCE)
+    await each(room, ["=HYPERLINK(1)"], n=2)
+    rows = await room.rows()
     assert [(row["question"], row["kind"], row["second vote"]) for row in rows] == [
-        ("1", "looks", ""),
-        ("1", "looks", ""),
-        ("2", "sentence", ""),
-    ]
+        ("1", "looks", ""), ("1", "looks", ""), ("2", "sentence", ""),
+    ]  # fmt: skip
     assert rows[2]["first vote"] == "'=HYPERLINK(1)"  # no formula
     assert len({row["member"] for row in rows}) == 3
-    assert not any(member in reply.text for member in MEMBERS)
+    assert not any(member in str(rows) for member in MEMBERS)
 
 
 WORDED = {
@@ -118,39 +89,27 @@ WORDED = {
 }
 
 
-async def test_files_say_questions_and_choices_in_words_and_what_was_right(
-    client: httpx.AsyncClient,
-) -> None:
-    room, owner = await opened(client)
-
-    async def go(stage: str, **more: Any) -> None:
-        body = {"stage": stage, **more}
-        reply = await client.patch(f"{room}/question", json=body, headers=owner)
-        assert reply.status_code == 200, reply.text
-
-    asked = (await client.put(f"{room}/question", json=WORDED, headers=owner)).json()
-    assert "Where does it look" not in str(asked)  # each page words it in its own language
-    for member, choice in zip(MEMBERS[:3], "012", strict=True):
-        await sent(client, room, member, [choice])
-    before = (await client.get(f"{room}/answers.json", headers=owner)).json()
+async def test_files_say_questions_and_choices_in_words_and_what_was_right(room: Room) -> None:
+    # Each page words it in its own language.
+    assert "Where does it look" not in (await room.ask(WORDED)).text
+    await each(room, *"012")
+    before = await room.read("/answers.json")
     assert [one["first_right"] for one in before["questions"][0]["answers"]] == [None] * 3
-    await go("discuss")
-    await go("second")
+    await room.proceed("discuss")
+    await room.proceed("second")
     for member in MEMBERS[1:4]:
-        await sent(client, room, member, ["1"])
-    await go("revealed", truth={"right": ["1"]})
+        await room.answer(member, ["1"])
+    await room.proceed("revealed", truth={"right": ["1"]})
     about = {"kind": "number", "link": "", "words": "How many heads?", "value": 8, "within": 0.5}
-    await client.put(f"{room}/question", json={"entry": "numbers", "ask": about}, headers=owner)
-    await sent(client, room, MEMBERS[0], ["7.75"], n=2)
-    await sent(client, room, MEMBERS[1], ["7"], n=2)
-    await go("revealed")
+    await room.ask({"entry": "numbers", "ask": about})
+    await each(room, ["7.75"], ["7"], n=2)
+    await room.proceed("revealed")
     row = {"entry": "shares", "ask": {"kind": "row", "link": ""}, "wording": WORDED["wording"]}
-    await client.put(f"{room}/question", json=row, headers=owner)
-    await sent(client, room, MEMBERS[0], ["1", "3", "0"], n=3)
-    await go("revealed", truth={"numbers": [0.1, 0.8, 0.1]})
+    await room.ask(row)
+    await each(room, ["1", "3", "0"], n=3)
+    await room.proceed("revealed", truth={"numbers": [0.1, 0.8, 0.1]})
 
-    reply = await client.get(f"{room}/answers.csv", headers=owner)
-    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    rows = await room.rows()
     names = ("words", "right answer", "first vote", "first right", "second vote", "second right")
     where = "Where does it look?"
     assert [tuple(row[name] for name in names) for row in rows] == [
@@ -164,8 +123,8 @@ async def test_files_say_questions_and_choices_in_words_and_what_was_right(
     ]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", row["time (UTC)"]) for row in rows)
 
-    assert (await client.get(f"{room}/answers.json")).status_code == 403
-    record = (await client.get(f"{room}/answers.json", headers=owner)).json()
+    assert (await room.anyone.get("/answers.json")).status_code == 403
+    record = await room.read("/answers.json")
     first, second, third = record["questions"]
     assert (first["words"], first["choices"]["2"], first["truth"]["right"]) == (where, "我", ["1"])
     assert first["votes"]["first"]["chosen"] == {"0": 1, "1": 1, "2": 1}
@@ -176,59 +135,46 @@ async def test_files_say_questions_and_choices_in_words_and_what_was_right(
     assert not any(member in str(record) for member in MEMBERS)
 
 
-async def test_nicknames_are_in_the_table_where_they_were_asked_for(
-    client: httpx.AsyncClient,
-) -> None:
-    room, owner = await opened(client)
+async def test_nicknames_are_in_the_table_where_they_were_asked_for(room: Room) -> None:
     body = {"member": MEMBERS[0], "n": 1, "answer": ["1"], "nickname": " =Ann "}
-    asked = await client.put(f"{room}/question", json=CHOICE, headers=owner)
-    assert asked.json()["question"]["nicknames"] is False
-    refused = await client.post(f"{room}/answers", json=body)
+    assert (await room.ask(CHOICE)).json()["question"]["nicknames"] is False
+    refused = await room.anyone.post("/answers", body)
     assert (refused.status_code, refused.json()["field"]) == (422, "nickname")
-    await sent(client, room, MEMBERS[0], ["1"])
-    asked = await client.put(f"{room}/question", json={**CHOICE, "nicknames": True}, headers=owner)
+    await each(room, ["1"])
+    asked = await room.ask({**CHOICE, "nicknames": True})
     assert asked.json()["question"]["nicknames"] is True
     for wrong in ("", "  ", "a" * 41, "a\nb", "\u202eb", 1):
-        reply = await client.post(f"{room}/answers", json={**body, "n": 2, "nickname": wrong})
+        reply = await room.anyone.post("/answers", {**body, "n": 2, "nickname": wrong})
         assert (reply.status_code, reply.json()["field"]) == (422, "nickname"), wrong
-    assert (await client.post(f"{room}/answers", json={**body, "n": 2})).status_code == 204
-    await sent(client, room, MEMBERS[1], ["1"], n=2)
-    reply = await client.get(f"{room}/answers.csv", headers=owner)
-    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
-    assert [row["nickname"] for row in rows] == ["", "'=Ann", ""]
-    answers = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
-    assert [one.get("nickname") for one in answers] == ["=Ann", None]
-    assert "Ann" not in (await client.get(f"{room}/state")).text
+    assert await room.answer(MEMBERS[0], ["1"], 2, nickname=" =Ann ") == 204
+    assert await room.answer(MEMBERS[1], ["1"], 2) == 204
+    assert [row["nickname"] for row in await room.rows()] == ["", "'=Ann", ""]
+    assert [one.get("nickname") for one in await room.answers()] == ["=Ann", None]
+    assert "Ann" not in str(await room.state())
 
 
-async def test_a_sentence_can_be_removed_before_it_is_shown(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    text = {"entry": "text", "ask": {"kind": "sentence", "link": ""}}
-    await client.put(f"{room}/question", json=text, headers=owner)
-    await sent(client, room, MEMBERS[0], ["Rude."])
-    await sent(client, room, MEMBERS[1], ["<b>Kind.</b>"])
-    answers = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
+async def test_a_sentence_can_be_removed_before_it_is_shown(room: Room) -> None:
+    await room.ask(SENTENCE)
+    await each(room, ["Rude."], ["<b>Kind.</b>"])
+    answers = await room.answers()
     assert [one["answer"] for one in answers] == [["Rude."], ["<b>Kind.</b>"]]
-    path = f"{room}/answers/{answers[0]['id']}"
-    assert (await client.delete(path)).status_code == 403
-    assert (await client.delete(path, headers=owner)).status_code == 204
-    assert (await client.delete(path, headers=owner)).status_code == 404
-    left = (await client.get(f"{room}/answers", headers=owner)).json()["answers"]
-    assert [one["answer"] for one in left] == [["<b>Kind.</b>"]]
-    assert (await client.get(f"{room}/answers")).status_code == 403
-    await client.delete(f"{room}/question", headers=owner)
-    assert (await client.get(f"{room}/state")).json()["question"] is None
+    path = f"/answers/{answers[0]['id']}"
+    assert (await room.anyone.delete(path)).status_code == 403
+    assert [(await room.delete(path)).status_code for _ in range(2)] == [204, 404]
+    assert [one["answer"] for one in await room.answers()] == [["<b>Kind.</b>"]]
+    assert (await room.anyone.get("/answers")).status_code == 403
+    await room.delete("/question")
+    assert await room.question() is None
 
 
-async def test_an_answer_of_another_form_is_refused(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
+async def test_an_answer_of_another_form_is_refused(room: Room) -> None:
     forms: list[tuple[str, list[str]]] = [
         ("choice", []), ("choice", ["1", "2"]), ("text", [" "]), ("numbers", ["x"]),
         ("numbers", ["nan"]), ("numbers", []), ("shares", ["0", "0"]), ("shares", ["-1", "2"]),
     ]  # fmt: skip
     for n, (entry, answer) in enumerate(forms, 1):
-        await client.put(f"{room}/question", json={**CHOICE, "entry": entry}, headers=owner)
-        assert await sent(client, room, MEMBERS[0], answer, n=n) == 422, entry
+        await room.ask({**CHOICE, "entry": entry})
+        assert await room.answer(MEMBERS[0], answer, n=n) == 422, entry
 
 
 @settings(deadline=None)
@@ -271,22 +217,14 @@ def test_the_rows_that_are_sent_are_an_even_selection_from_near_to_far(
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=2 * rounding)
 
 
-async def test_a_stated_number_is_sent_to_nobody_before_it_is_revealed(
-    client: httpx.AsyncClient,
-) -> None:
-    room, owner = await opened(client)
+async def test_a_stated_number_is_sent_to_nobody_before_it_is_revealed(room: Room) -> None:
     about = {"kind": "number", "link": "", "value": 8, "within": 1, "words": "How many?"}
-    asked = {"entry": "numbers", "ask": about}
-    replies = [await client.put(f"{room}/question", json=asked, headers=owner)]
-    for member, number in zip(MEMBERS, ("7", "9", "6.9", "8"), strict=True):
-        await sent(client, room, member, [number])
-    discuss = {"stage": "discuss"}
-    replies.append(await client.patch(f"{room}/question", json=discuss, headers=owner))
-    replies.append(await client.get(f"{room}/state"))
-    for reply in replies:
-        assert "value" not in reply.json()["question"]["ask"]
-    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
-    question = (await client.get(f"{room}/state")).json()["question"]
+    asked = (await room.ask({"entry": "numbers", "ask": about})).json()["question"]
+    await each(room, ["7"], ["9"], ["6.9"], ["8"])
+    for question in (asked, await room.proceed("discuss"), await room.question()):
+        assert "value" not in question["ask"]
+    await room.proceed("revealed")
+    question = await room.question()
     assert question["ask"]["value"] == 8
     assert question["results"]["first"]["right"] == 3
     assert question["truth"]["numbers"] == [8]
@@ -340,65 +278,39 @@ ORDER: dict[str, Any] = {
 
 
 async def test_what_a_question_states_of_its_answer_is_sent_to_nobody_until_revealed(
-    client: httpx.AsyncClient,
+    room: Room,
 ) -> None:
-    room, owner = await opened(client)
-    await client.put(f"{room}/question", json=OWN, headers=owner)
-    seen = (await client.get(f"{room}/state")).json()["question"]["ask"]
+    await room.ask(OWN)
+    seen = (await room.question())["ask"]
     assert "right" not in seen
     assert not any(option["note"] for option in seen["options"])
     assert seen["translations"]["zh"]["options"][1] == "取最大"
-    for member, choice in zip(MEMBERS[:3], "001", strict=True):
-        assert await sent(client, room, member, [choice]) == 204
-    answers = (await client.get(f"{room}/answers", headers=owner)).json()
-    assert answers["truth"]["right"] == ["0"]  # the teacher's page counts with it
-    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
-    question = (await client.get(f"{room}/state")).json()["question"]
+    await each(room, *"001")
+    # The teacher's page counts with it.
+    assert (await room.read("/answers"))["truth"]["right"] == ["0"]
+    await room.proceed("revealed")
+    question = await room.question()
     assert question["ask"] == OWN["ask"] | {"page": "workspace"} | {
         "options": [{"note": "", **option} for option in OWN["ask"]["options"]]
     }
     assert question["results"]["first"]["right"] == 2
 
 
-async def test_an_order_is_right_as_a_whole(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    await client.put(f"{room}/question", json=ORDER, headers=owner)
-    for wrong in (["0"], ["0", "1", "1"], ["0", "1", "3"], ["a", "b", "c"], []):
-        assert await sent(client, room, MEMBERS[0], wrong) == 422, wrong
-    for member, order in zip(MEMBERS[:3], ("102", "012", "102"), strict=True):
-        assert await sent(client, room, member, list(order)) == 204
-    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
-    first = (await client.get(f"{room}/state")).json()["question"]["results"]["first"]
+async def test_an_order_is_right_as_a_whole(room: Room) -> None:
+    await room.ask(ORDER)
+    for wrong in (["0"], ["1", "0"], ["0", "1", "1"], ["0", "1", "3"], ["a", "b", "c"], []):
+        assert await room.answer(MEMBERS[0], wrong) == 422, wrong
+    await each(room, "102", "012", "102")
+    await room.proceed("revealed")
+    first = (await room.question())["results"]["first"]
     assert (first["count"], first["right"]) == (3, 2)
     assert first["chosen"] == {"1 0 2": 2, "0 1 2": 1}
     assert first["mean"] == [5 / 3, 4 / 3, 3]  # the mean place of each
-    reply = await client.get(f"{room}/answers.csv", headers=owner)
-    rows = list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
+    rows = await room.rows()
     assert rows[0]["first vote"] == rows[0]["right answer"] != rows[1]["first vote"]
-
-
-async def test_an_order_of_another_length_than_its_options_is_refused(
-    client: httpx.AsyncClient,
-) -> None:
-    room, owner = await opened(client)
-    await client.put(f"{room}/question", json=ORDER, headers=owner)
-    assert await sent(client, room, MEMBERS[0], ["1", "0"]) == 422
-    choice = await client.put(f"{room}/question", json=OWN, headers=owner)
-    n = choice.json()["question"]["n"]
-    assert await sent(client, room, MEMBERS[0], ["2"], n=n) == 422  # there are two options
-    assert await sent(client, room, MEMBERS[0], ["1"], n=n) == 204
-
-
-async def test_a_right_answer_that_is_no_option_is_refused(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    for ask, field in (
-        ({**OWN["ask"], "right": [2]}, "ask.right"),
-        ({**ORDER["ask"], "right": [0, 1]}, "ask.right"),
-        ({**ORDER["ask"], "right": [0, 1, 1]}, "ask.right"),
-    ):
-        body = {"entry": ask["kind"], "ask": ask}
-        reply = await client.put(f"{room}/question", json=body, headers=owner)
-        assert (reply.status_code, reply.json()["field"]) == (422, field)
+    await room.ask(OWN)
+    assert await room.answer(MEMBERS[0], ["2"], n=2) == 422  # there are two options
+    assert await room.answer(MEMBERS[0], ["1"], n=2) == 204
 
 
 POINT: dict[str, Any] = {
@@ -413,43 +325,43 @@ POINT: dict[str, Any] = {
 }
 
 
-async def test_a_cell_of_a_figure_is_chosen_and_counted(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    await client.put(f"{room}/question", json=POINT, headers=owner)
-    assert "cells" not in (await client.get(f"{room}/state")).json()["question"]["ask"]
+async def test_a_cell_of_a_figure_is_chosen_and_counted(room: Room) -> None:
+    await room.ask(POINT)
+    assert "cells" not in (await room.question())["ask"]
     for wrong in (["3 0"], ["0 2"], ["1"], ["1 0", "2 1"], ["01 0"], ["1 0\n"], ["a b"], []):
-        assert await sent(client, room, MEMBERS[0], wrong) == 422, wrong
-    for member, cell in zip(MEMBERS[:3], ("1 0", "0 0", "2 1"), strict=True):
-        assert await sent(client, room, member, [cell]) == 204
-    await client.patch(f"{room}/question", json={"stage": "revealed"}, headers=owner)
-    question = (await client.get(f"{room}/state")).json()["question"]
+        assert await room.answer(MEMBERS[0], wrong) == 422, wrong
+    await each(room, ["1 0"], ["0 0"], ["2 1"])
+    await room.proceed("revealed")
+    question = await room.question()
     assert question["ask"]["cells"] == POINT["ask"]["cells"]
     first = question["results"]["first"]
     assert (first["count"], first["right"], first["others"]) == (3, 2, 0)
     assert first["chosen"] == {"1 0": 1, "2 1": 1, "0 0": 1}
-    table = (await client.get(f"{room}/answers.csv", headers=owner)).text
-    rows = list(csv.DictReader(io.StringIO(table.removeprefix(MARK))))
+    rows = await room.rows()
     assert [row["first vote"] for row in rows] == ["cat → The", "The → The", "(<bos>→猫) → cat"]
     assert [row["first right"] for row in rows] == ["yes", "no", "yes"]
     assert rows[0]["right answer"] == "cat → The / (<bos>→猫) → cat"
-    file = await client.get(f"{room}/questions.zip", headers=owner)
+    file = await room.get("/questions.zip")
     assert (file.status_code, file.headers["content-type"]) == (200, "application/zip")
     with ZipFile(io.BytesIO(file.content)) as archive:
         item = archive.read("question-1.xml").decode()
     assert 'mapKey="row-2 column-1"' in item
     assert "&lt;bos&gt;→猫" in item
-    assert (await client.get(f"{room}/questions.zip")).status_code == 403
+    assert (await room.anyone.get("/questions.zip")).status_code == 403
 
 
-async def test_a_cell_is_right_only_in_its_figure(client: httpx.AsyncClient) -> None:
-    room, owner = await opened(client)
-    without_axes = {name: value for name, value in POINT["ask"].items() if name != "axes"}
+async def test_a_right_answer_that_no_member_can_give_is_refused(room: Room) -> None:
+    point = POINT["ask"]
+    without_axes = {name: value for name, value in point.items() if name != "axes"}
     for ask, field in (
+        ({**OWN["ask"], "right": [2]}, "ask.right"),
+        ({**ORDER["ask"], "right": [0, 1]}, "ask.right"),
+        ({**ORDER["ask"], "right": [0, 1, 1]}, "ask.right"),
         (without_axes, "ask.axes"),
-        ({**POINT["ask"], "cells": ["3 0"]}, "ask.cells"),
-        ({**POINT["ask"], "cells": ["0 2"]}, "ask.cells"),
-        ({**POINT["ask"], "axes": {"rows": ["a"] * 61, "columns": ["a"]}}, "ask.axes.rows"),
+        ({**point, "cells": ["3 0"]}, "ask.cells"),
+        ({**point, "cells": ["0 2"]}, "ask.cells"),
+        ({**point, "axes": {"rows": ["a"] * 61, "columns": ["a"]}}, "ask.axes.rows"),
     ):
-        body = {"entry": "cell", "ask": ask}
-        reply = await client.put(f"{room}/question", json=body, headers=owner)
+        entry = "cell" if ask["kind"] == "point" else ask["kind"]
+        reply = await room.ask({"entry": entry, "ask": ask})
         assert (reply.status_code, reply.json()["field"]) == (422, field)
