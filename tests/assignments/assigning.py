@@ -1,8 +1,10 @@
 """Assignments for tests of the store and of the routes."""
 
-from typing import Any
+from typing import Any, Self
 
 import httpx
+
+from tests.serving.owned import Owned, bearer
 
 LOOKS = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
 ROW = {"entry": "shares", "ask": {"kind": "row", "link": "source=Hi&query=1"}}
@@ -20,17 +22,28 @@ BODY: dict[str, Any] = {
 PATH = "/api/assignments"
 
 
-async def made(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
-    response = await client.post(PATH, json={**BODY, **more})
+class Assignment(Owned):
+    """An assignment: requests are those of its author, unless they are a student's."""
+
+    @property
+    def id(self) -> str:
+        identity: str = self.reply["id"]
+        return identity
+
+    async def submit(self, member: str, *answers: Any, **more: str) -> httpx.Response:
+        return await self.anyone.post("/answers", {"member": member, "answers": answers, **more})
+
+    async def sent(self, member: str, *answers: Any) -> int:
+        return (await self.submit(member, *answers)).status_code
+
+    def of(self, student: str) -> Self:
+        """Return the same, as a student reads it."""
+        return self.by(bearer(student))
+
+
+async def made(client: httpx.AsyncClient, **body: object) -> Assignment:
+    """Create an assignment."""
+    response = await client.post(PATH, json={**BODY, **body})
     assert response.status_code == 201, response.text
-    told: dict[str, Any] = response.json()
-    return told
-
-
-def owner(one: dict[str, Any]) -> dict[str, str]:
-    return {"Authorization": f"Bearer {one['key']}"}
-
-
-async def sent(client: httpx.AsyncClient, one: dict[str, Any], member: str, *answers: Any) -> int:
-    body = {"member": member, "answers": answers}
-    return (await client.post(f"{PATH}/{one['id']}/answers", json=body)).status_code
+    told = response.json()
+    return Assignment(client, f"{PATH}/{told['id']}", bearer(told["key"]), told)

@@ -1,32 +1,19 @@
 """Assignments over HTTP."""
 
-import csv
-import io
-
 import httpx
 import pytest
 
 from app.assignments.schemas import MAX_QUESTIONS
 from app.assignments.service import _answer_words
-from app.http.csv_file import MARK
 from app.rooms.schemas import MAX_NICKNAME
 from app.rooms.tally import MAX_BYTES
 from app.store.documents import KEY_LENGTH
-from tests.assignments.assigning import BODY, LOOKS, PATH, made, owner, sent
+from tests.assignments.assigning import BODY, LOOKS, PATH, Assignment, made
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
 
 NUMBER = {"kind": "number", "link": "task=sort", "words": "How many steps?"}
 ANN, BEN, EVE = (f"{name}-{name}-{name}" for name in ("ann", "ben", "eve"))
-
-
-async def table(client: httpx.AsyncClient, one: dict[str, str], token: str) -> list[dict[str, str]]:
-    headers = {"Authorization": f"Bearer {token}"}
-    reply = await client.get(f"{PATH}/{one['id']}/answers.csv", headers=headers)
-    assert reply.status_code == 200, reply.text
-    assert reply.headers["content-type"].startswith("text/csv")
-    assert reply.headers["cache-control"] == "no-store"
-    return list(csv.DictReader(io.StringIO(reply.text.removeprefix(MARK))))
 
 
 async def test_an_assignment_is_created_and_read_without_its_answers(
@@ -50,13 +37,12 @@ async def test_an_assignment_is_created_and_read_without_its_answers(
     assert "truth" not in read.text
 
 
-async def stated(client: httpx.AsyncClient, one: dict[str, str], token: str = "") -> list[object]:
-    """Return the right numbers that the questions state, as the owner of a token reads them."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    reply = await client.get(f"{PATH}/{one['id']}", headers=headers)
+async def stated(one: Assignment) -> list[object]:
+    """Return the right numbers that the questions state."""
+    reply = await one.get()
     assert reply.status_code == 200, reply.text
     assert reply.headers["vary"] == "Authorization"
-    assert (reply.headers.get("cache-control") == "no-store") == bool(token)
+    assert (reply.headers.get("cache-control") == "no-store") == bool(one.key)
     asked = [question["ask"] for question in reply.json()["questions"]]
     assert all(("value" in ask) == (ask["link"] == NUMBER["link"]) for ask in asked)
     return [ask.get("value") for ask in asked]
@@ -72,26 +58,19 @@ async def test_a_stated_number_is_read_by_the_author_and_by_students_once_it_is_
     ]
     one = await made(client, questions=numbers, reveal=reveal)
     hidden = [None, None]
-    for token in ("", ANN, one["key"][:-1]):
-        assert await stated(client, one, token) == hidden
-    assert await stated(client, one, one["key"]) == [0.25, 3]
-    assert await sent(client, one, ANN, ["0.5"], None) == 204
-    assert await stated(client, one, ANN) == [0.25, None if reveal == "each" else 3]
-    for token in ("", BEN):
-        assert await stated(client, one, token) == hidden
-    other = await made(client, questions=numbers, reveal=reveal)
-    assert await stated(client, other, ANN) == hidden
-    assert await stated(client, other, one["key"]) == hidden
-    assert [row["right"] for row in await table(client, one, one["key"])] == ["no"]
+    for other in (one.anyone, one.of(ANN), one.of(one.reply["key"][:-1])):
+        assert await stated(other) == hidden
+    assert await stated(one) == [0.25, 3]
+    assert await one.sent(ANN, ["0.5"], None) == 204
+    assert await stated(one.of(ANN)) == [0.25, None if reveal == "each" else 3]
+    second = await made(client, questions=numbers, reveal=reveal)
+    for other in (one.anyone, one.of(BEN), second.of(ANN), second.by(one.key)):
+        assert await stated(other) == hidden
+    assert [row["right"] for row in await one.rows()] == ["no"]
 
 
-OWN = {
-    "kind": "choice",
-    "link": "",
-    "words": "Where does it look?",
-    "options": [{"text": "at the", "note": "the nearest"}, {"text": "at cat"}],
-    "right": [1],
-}
+OPTIONS = [{"text": "at the", "note": "the nearest"}, {"text": "at cat"}]
+OWN = {"kind": "choice", "link": "", "words": "Which?", "options": OPTIONS, "right": [1]}
 PARTS = [{"text": text} for text in ("softmax", "scores", "sum")]
 ORDER = {"kind": "order", "link": "", "words": "Order?", "options": PARTS, "right": [1, 0, 2]}
 
@@ -105,44 +84,36 @@ async def test_what_is_right_of_an_authors_question_is_hidden_until_it_is_reveal
         {"entry": "text", "ask": {"kind": "open", "link": "", "words": "Why?"}},
     ]
     one = await made(client, questions=questions, reveal="each")
-    path = f"{PATH}/{one['id']}"
-    for headers in ({}, {"Authorization": f"Bearer {ANN}"}):
-        text = (await client.get(path, headers=headers)).text
+    for reader in (one.anyone, one.of(ANN)):
+        text = (await reader.get()).text
         assert "the nearest" not in text
         assert "right" not in text
     for wrong in ([["2"], None, None], [None, ["0", "1"], None], [["0", "1"], None, None]):
-        assert await sent(client, one, ANN, *wrong) == 422, wrong
-    assert await sent(client, one, ANN, ["0"], None, None) == 204
-    asked = (await client.get(path, headers={"Authorization": f"Bearer {ANN}"})).json()["questions"]
+        assert await one.sent(ANN, *wrong) == 422, wrong
+    assert await one.sent(ANN, ["0"], None, None) == 204
+    asked = (await one.of(ANN).read())["questions"]
     assert (asked[0]["ask"]["right"], asked[0]["ask"]["options"][0]["note"]) == ([1], "the nearest")
     assert "right" not in asked[1]["ask"]
-    assert await sent(client, one, ANN, ["0"], ["1", "0", "2"], ["So."]) == 204
-    assert await sent(client, one, BEN, ["1"], ["0", "1", "2"], None) == 204
-    summary = (await client.get(f"{path}/answers", headers=owner(one))).json()
+    assert await one.sent(ANN, ["0"], ["1", "0", "2"], ["So."]) == 204
+    assert await one.sent(BEN, ["1"], ["0", "1", "2"], None) == 204
+    summary = await one.read("/answers")
     assert [result["right"] for result in summary["results"]] == [1, 1, None]
-    rows = await table(client, one, one["key"])
+    rows = await one.rows()
     assert [(row["answer"], row["right"], row["words"]) for row in rows] == [
-        ("at the", "no", OWN["words"]),
-        ("at cat", "yes", OWN["words"]),
+        ("at the", "no", "Which?"),
+        ("at cat", "yes", "Which?"),
         ("scores → softmax → sum", "yes", "Order?"),
         ("softmax → scores → sum", "no", "Order?"),
         ("So.", "", "Why?"),
     ]
-    record = (await client.get(f"{path}/answers.json", headers=owner(one))).json()
+    record = await one.read("/answers.json")
     assert record["results"] == summary["results"]
-    assert [question["ask"].get("right") for question in record["questions"]] == [
-        [1],
-        [1, 0, 2],
-        None,
-    ]
-    assert [student["right"] for student in record["students"]] == [
-        [False, True, None],
-        [True, False, None],
-    ]
+    right = [question["ask"].get("right") for question in record["questions"]]
+    assert right == [[1], [1, 0, 2], None]
+    of_students = [student["right"] for student in record["students"]]
+    assert of_students == [[False, True, None], [True, False, None]]
     assert [student["answers"][2] for student in record["students"]] == [["So."], None]
-    assert (
-        await client.get(f"{path}/answers.json", headers={"Authorization": f"Bearer {ANN}"})
-    ).status_code == 403
+    assert (await one.of(ANN).get("/answers.json")).status_code == 403
     bad = [{"entry": "choice", "ask": {**OWN, "right": [2]}}]
     refused = await client.post(PATH, json={**BODY, "questions": bad})
     assert (refused.status_code, refused.json()["field"]) == (422, "questions[0].ask.right")
@@ -152,14 +123,13 @@ async def test_answers_replace_those_of_the_same_student_and_are_summed_up(
     client: httpx.AsyncClient,
 ) -> None:
     one = await made(client)
-    path = f"{PATH}/{one['id']}/answers"
-    assert await sent(client, one, ANN, ["0"], None, None) == 204
-    assert await sent(client, one, BEN, ["2"], ["3", "1"], ["=HYPERLINK(1)"]) == 204
-    first = (await client.get(path, headers=owner(one))).json()
+    assert await one.sent(ANN, ["0"], None, None) == 204
+    assert await one.sent(BEN, ["2"], ["3", "1"], ["=HYPERLINK(1)"]) == 204
+    first = await one.read("/answers")
     assert first["members"] == 2
     assert [result["count"] for result in first["results"]] == [2, 1, 1]
-    assert await sent(client, one, ANN, ["1"], ["1", "3"], None) == 204
-    told = (await client.get(path, headers=owner(one))).json()
+    assert await one.sent(ANN, ["1"], ["1", "3"], None) == 204
+    told = await one.read("/answers")
     assert told["members"] == 2
     looks, row, words = told["results"]
     assert (looks["chosen"], looks["right"]) == ({"1": 1, "2": 1}, 2)
@@ -172,10 +142,10 @@ async def test_the_owner_downloads_all_answers_and_a_student_their_own(
     client: httpx.AsyncClient,
 ) -> None:
     one = await made(client)
-    body = {"member": ANN, "nickname": " Ann  Lee ", "answers": [["0"], ["1", "3"], None]}
-    assert (await client.post(f"{PATH}/{one['id']}/answers", json=body)).status_code == 204
-    assert await sent(client, one, BEN, ["1"], None, ["=HYPERLINK(1)"]) == 204
-    rows = await table(client, one, one["key"])
+    sent = await one.submit(ANN, ["0"], ["1", "3"], None, nickname=" Ann  Lee ")
+    assert sent.status_code == 204
+    assert await one.sent(BEN, ["1"], None, ["=HYPERLINK(1)"]) == 204
+    rows = await one.rows()
     assert [(row["question"], row["nickname"], row["answer"], row["right"]) for row in rows] == [
         ("1", "Ann Lee", "0", "no"),
         ("1", "", "1", "yes"),
@@ -184,7 +154,7 @@ async def test_the_owner_downloads_all_answers_and_a_student_their_own(
     ]
     assert len({row["member"] for row in rows}) == 2
     assert not any(token in str(rows) for token in (ANN, BEN))
-    own = await table(client, one, ANN)
+    own = await one.of(ANN).rows()
     assert [(row["question"], row["answer"]) for row in own] == [("1", "0"), ("2", "1 3")]
     assert "right" not in own[0]
     assert {row["member"] for row in own} == {rows[0]["member"]}
@@ -192,33 +162,21 @@ async def test_the_owner_downloads_all_answers_and_a_student_their_own(
 
 async def test_only_the_key_reads_and_deletes(client: httpx.AsyncClient) -> None:
     one, other = await made(client), await made(client)
-    path = f"{PATH}/{one['id']}"
-    assert await sent(client, one, ANN, ["0"], None, None) == 204
-    for token in (other["key"], one["key"][:-1], EVE, ANN):
-        headers = {"Authorization": f"Bearer {token}"}
-        hold(
-            await client.get(f"{path}/answers", headers=headers), 403, "wrong-assignment-key", None
-        )
-        hold(await client.delete(path, headers=headers), 403, "wrong-assignment-key", None)
-        table = await client.get(f"{path}/answers.csv", headers=headers)
-        assert (table.status_code == 200) == (token == ANN)
-    for method, place in (("GET", "/answers"), ("GET", "/answers.csv"), ("DELETE", "")):
-        hold(await client.request(method, path + place), 403, "wrong-assignment-key", None)
+    assert await one.sent(ANN, ["0"], None, None) == 204
+    wrong = [one.anyone, *map(one.of, (other.reply["key"], one.reply["key"][:-1], EVE, ANN))]
+    for stranger in wrong:
+        hold(await stranger.get("/answers"), 403, "wrong-assignment-key")
+        hold(await stranger.delete(), 403, "wrong-assignment-key")
+        own = await stranger.get("/answers.csv")
+        assert own.status_code == (200 if stranger == one.of(ANN) else 403)
     # The same token is another member elsewhere.
-    headers = {"Authorization": f"Bearer {ANN}"}
-    elsewhere = await client.get(f"{PATH}/{other['id']}/answers.csv", headers=headers)
-    assert elsewhere.status_code == 403
-    assert (await client.delete(path, headers=owner(one))).status_code == 204
-    for method, place in (
-        ("GET", ""),
-        ("GET", "/answers"),
-        ("GET", "/answers.csv"),
-        ("DELETE", ""),
-    ):
-        gone = await client.request(method, path + place, headers=owner(one))
+    hold(await other.of(ANN).get("/answers.csv"), 403, "wrong-assignment-key")
+    assert (await one.delete()).status_code == 204
+    for gone in (*[await one.get(path) for path in ("", "/answers", "/answers.csv")],
+                 await one.delete()):  # fmt: skip
         hold(gone, 404, "unknown-assignment", "id")
-    assert await sent(client, one, ANN, ["0"], None, None) == 404
-    assert (await client.get(f"{PATH}/{other['id']}")).status_code == 200
+    assert await one.sent(ANN, ["0"], None, None) == 404
+    assert (await other.anyone.get()).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -258,18 +216,16 @@ async def test_bad_answers_name_the_field_and_are_not_stored(
     client: httpx.AsyncClient, body: dict[str, object], kind: str, field: str
 ) -> None:
     one = await made(client)
-    path = f"{PATH}/{one['id']}/answers"
     whole = {"member": ANN, "answers": [None, None, None], **body}
-    hold(await client.post(path, json=whole), 422, kind, field)
-    assert (await client.get(path, headers=owner(one))).json()["members"] == 0
+    hold(await one.anyone.post("/answers", whole), 422, kind, field)
+    assert (await one.read("/answers"))["members"] == 0
 
 
 async def test_a_nickname_is_accepted_only_where_one_is_asked_for(
     client: httpx.AsyncClient,
 ) -> None:
     one = await made(client, nicknames=False)
-    body = {"member": ANN, "nickname": "Ann", "answers": [["1"], None, None]}
-    reply = await client.post(f"{PATH}/{one['id']}/answers", json=body)
+    reply = await one.submit(ANN, ["1"], None, None, nickname="Ann")
     hold(reply, 422, "unknown-field", "nickname")
 
 
@@ -277,39 +233,30 @@ async def test_the_bytes_of_one_student_are_limited(client: httpx.AsyncClient) -
     row = {"entry": "shares", "ask": {"kind": "row", "link": ""}}
     one = await made(client, questions=[row] * 4)
     long = ["0" * 49 + "1"] * 400
-    hold(
-        await client.post(
-            f"{PATH}/{one['id']}/answers", json={"member": ANN, "answers": [long] * 4}
-        ),
-        422,
-        "too-long",
-        "answers",
-    )
+    hold(await one.submit(ANN, *[long] * 4), 422, "too-long", "answers")
     assert MAX_BYTES < 4 * 400 * 50
-    assert await sent(client, one, ANN, long, long, None, None) == 204
+    assert await one.sent(ANN, long, long, None, None) == 204
 
 
 async def test_limits_of_members_creations_and_bytes(serving: Serving) -> None:
     limits = {"max_assignment_members": 4, "max_shares_per_minute": 2}
     async with serving(**limits, max_shares_bytes_per_address=3_000) as client:
         one = await made(client)
-        statuses = [
-            await sent(client, one, member, ["0"], None, None) for member in (ANN, BEN, EVE, ANN)
-        ]
+        statuses = [await one.sent(member, ["0"], None, None) for member in (ANN, BEN, EVE, ANN)]
         assert statuses == [204, 204, 409, 204]
-        big = "a" * 480
-        assert await sent(client, one, ANN, ["0"], None, [big]) == 204
+        big = ["a" * 480]
+        assert await one.sent(ANN, ["0"], None, big) == 204
         await made(client, note="a" * 1_000)
-        hold(await client.post(PATH, json=BODY), 429, "too-many-shares", None)
-        assert await sent(client, one, BEN, ["0"], None, [big]) == 507  # the author's bytes
-        assert await sent(client, one, ANN, ["0"], None, None) == 204
-        assert await sent(client, one, BEN, ["0"], None, [big]) == 204
+        hold(await client.post(PATH, json=BODY), 429, "too-many-shares")
+        assert await one.sent(BEN, ["0"], None, big) == 507  # the author's bytes
+        assert await one.sent(ANN, ["0"], None, None) == 204
+        assert await one.sent(BEN, ["0"], None, big) == 204
 
 
 async def test_one_client_cannot_send_without_end(serving: Serving) -> None:
     async with serving(work_per_second=1, max_work=2_000) as client:
         one = await made(client)
-        statuses = [await sent(client, one, ANN, ["0"], None, None) for _ in range(6)]
+        statuses = [await one.sent(ANN, ["0"], None, None) for _ in range(6)]
         assert statuses == [204] * 4 + [429] * 2
 
 

@@ -24,13 +24,13 @@ async def test_the_page_shows_texts_as_text_and_neither_answers_nor_key(
     client: httpx.AsyncClient,
 ) -> None:
     one = await made(client)
-    page = await client.get(f"/a/{one['id'].upper()}")
+    page = await client.get(f"/a/{one.id.upper()}")
     assert page.status_code == 200
     assert "Week 3 &lt;b&gt;" in page.text
     assert "3 questions" in page.text
     assert "Week 3 <b>" not in page.text
     assert 'name="robots" content="noindex"' in page.text
-    assert one["key"] not in page.text
+    assert one.reply["key"] not in page.text
     assert "truth" not in page.text
     hold(await client.get(f"/a/{'2' * ID_LENGTH}"), 404, "unknown-assignment", "id")
 

@@ -18,7 +18,7 @@ from app.shares.store import Shares
 from app.store.archive import read_archive, write_archive
 from app.store.expiry import prune
 from app.store.quota import Limits
-from tests.assignments.assigning import made, sent
+from tests.assignments.assigning import made
 from tests.serving.storage import open_shares
 
 DOCUMENT = {"title": "猫", "questions": []}
@@ -39,10 +39,10 @@ async def test_the_database_contains_neither_keys_nor_tokens(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     one = await made(client)
-    assert await sent(client, one, "a-token-of-a-page", ["0"], None, None) == 204
+    assert await one.sent("a-token-of-a-page", ["0"], None, None) == 204
     held = b"".join(file.read_bytes() for file in tmp_path.glob("headlight.db*"))
-    assert one["id"].encode() in held
-    assert one["key"].encode() not in held
+    assert one.id.encode() in held
+    assert one.reply["key"].encode() not in held
     assert b"a-token-of-a-page" not in held
 
 

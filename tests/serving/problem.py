@@ -10,7 +10,9 @@ JSON = {"Content-Type": "application/json"}
 OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}
 
 
-def hold(response: httpx.Response, status: int, kind: str, field: str | None) -> dict[str, Any]:
+def hold(
+    response: httpx.Response, status: int, kind: str, field: str | None = None
+) -> dict[str, Any]:
     """Check that the reply is this problem; return the document."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == MEDIA_TYPE

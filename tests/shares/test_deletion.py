@@ -94,8 +94,7 @@ async def test_a_damaged_collection_or_assignment_is_410(
     client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
     listed, task = await collecting.made(client), await assigning.made(client)
-    assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
-    answers = f"/api/assignments/{task['id']}/answers"
+    assert await task.sent("k2m4n6p8", ["0"], None, None) == 204
 
     def damage(table: str, old: str, new: str) -> None:
         with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection, connection:
@@ -103,15 +102,14 @@ async def test_a_damaged_collection_or_assignment_is_410(
             connection.execute(changed, (old, new))
 
     damage("submissions", '"0"', '"1"')
-    for form in ("", ".csv"):
-        response = await client.get(answers + form, headers=assigning.owner(task))
-        hold(response, 410, "damaged-assignment", None)
-    assert await assigning.sent(client, task, "k2m4n6p8", ["0"], None, None) == 204
-    assert (await client.get(answers, headers=assigning.owner(task))).json()["members"] == 1
+    for path in ("/answers", "/answers.csv"):
+        hold(await task.get(path), 410, "damaged-assignment")
+    assert await task.sent("k2m4n6p8", ["0"], None, None) == 204
+    assert (await task.read("/answers"))["members"] == 1
     damage("collections", "Week", "Weak")
     damage("assignments", "Week", "Weak")
-    for path, name, one in (("c", "collection", listed), ("a", "assignment", task)):
-        path, api = f"/{path}/{one['id']}", f"/api/{name}s/{one['id']}"
+    for path, name, one in (("c", "collection", listed["id"]), ("a", "assignment", task.id)):
+        path, api = f"/{path}/{one}", f"/api/{name}s/{one}"
         page = await client.get(path, headers={"Accept": "text/html"})
         assert page.status_code == 410
         assert f"This {name} is damaged" in page.text
@@ -120,14 +118,8 @@ async def test_a_damaged_collection_or_assignment_is_410(
     change = await client.put(mine, json=collecting.BODY, headers=key)
     hold(change, 410, "damaged-collection", None)
     damage("assignments", "e", "i")  # which is no JSON
-    gone = [
-        await client.delete(path, headers=owner)
-        for path, owner in (
-            (mine, key),
-            (f"{assigning.PATH}/{task['id']}", assigning.owner(task)),
-        )
-    ]
-    assert [response.status_code for response in gone] == [204, 204]
+    for gone in (await client.delete(mine, headers=key), await task.delete()):
+        assert gone.status_code == 204
 
 
 async def test_damaged_shares_without_digests_are_detected(
