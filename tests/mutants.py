@@ -81,7 +81,7 @@ TESTS: dict[str, str] = {
     "app/engine/wire.py": "traces/npz traces/trace handouts/packing",
     "app/engine/worker.py": "engine/messages engine/processes",
     "app/rooms": "rooms/random_events rooms/classroom rooms/questions_on_two_servers",
-    "app/rooms/asking.py": "rooms/asking rooms/classroom",
+    "app/rooms/asking.py": "rooms/asking rooms/challenges rooms/classroom",
     "app/rooms/answer_files.py": "rooms/asking http/csv_file",
     "app/rooms/bus.py": "rooms/bus rooms/random_events",
     "app/rooms/challenges.py": "rooms/challenges rooms/challenge_goals",
