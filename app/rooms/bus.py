@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.http.rate_limits import fair_share
+from app.rooms.rooms_file import Field, RoomsFile, StoredRoom
 
 IDLE_SECONDS = 5.0
 SWEEP_SECONDS = 60.0  # between two deletions of what has expired
@@ -103,22 +104,15 @@ def share_of(holder: str, limit: int, theirs: int) -> int:
     return fair_share(limit, theirs) if holder else max(0, limit - theirs)
 
 
-@dataclass(frozen=True)
-class _Field:
-    value: bytes
-    holder: str = ""
-    size: int = 0  # that is counted
-
-
 @dataclass
 class _Kept:
     document: bytes
     until: float
     holder: str
-    parts: dict[str, dict[str, _Field]] = field(default_factory=lambda: defaultdict(dict))
+    parts: dict[str, dict[str, Field]] = field(default_factory=lambda: defaultdict(dict))
     held: Counter[str] = field(default_factory=Counter)  # bytes by holder
 
-    def set(self, part: str, name: str, new: _Field) -> None:
+    def set(self, part: str, name: str, new: Field) -> None:
         """Set a field, and count its bytes instead of those of an earlier one."""
         self.drop(part, name)
         self.parts[part][name] = new
@@ -131,15 +125,32 @@ class _Kept:
 
 
 class MemoryBus:
-    """The rooms of a single server."""
+    """The rooms of a single server, and a file from which it has them again after a restart.
+
+    What a server notes of itself (`write`) is not in the file.
+    """
 
     def __init__(
-        self, room_bytes: int = ROOM_BYTES, clock: Callable[[], float] = time.monotonic
+        self,
+        room_bytes: int = ROOM_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+        file: RoomsFile | None = None,
     ) -> None:
-        self._bytes, self._clock = room_bytes, clock
+        self._bytes, self._clock, self._file = room_bytes, clock, file
         self._rooms: dict[str, _Kept] = {}
         self._listeners: dict[str, set[asyncio.Queue[bytes]]] = defaultdict(set)
         self._sweeping: asyncio.TimerHandle | None = None
+        if file:
+            self._take_up(file)
+
+    def _take_up(self, file: RoomsFile) -> None:
+        """Have the rooms of a file, and delete those that expire."""
+        for stored in file.rooms():
+            room = _Kept(stored.document, self._clock() + stored.seconds, stored.holder)
+            for part, name, content in file.fields(stored.code):
+                room.set(part, name, content)
+            self._rooms[stored.code] = room
+        self._sweep()
 
     async def create(
         self, code: str, document: bytes, seconds: float, limit: int, holder: str = ""
@@ -149,6 +160,8 @@ class MemoryBus:
         if code in self._rooms:
             return False
         self._rooms[code] = _Kept(document, self._clock() + seconds, holder)
+        if self._file:
+            self._file.keep(StoredRoom(code, document, seconds, holder))
         return True
 
     async def read(self, code: str) -> bytes | None:
@@ -160,6 +173,8 @@ class MemoryBus:
         if room is None or room.document != old:
             return False
         room.document, room.until = new, self._clock() + seconds
+        if self._file:
+            self._file.keep(StoredRoom(code, new, seconds, room.holder))
         for queue in self._listeners.get(code, ()):
             if queue.full():
                 queue.get_nowait()  # only the last document matters
@@ -179,7 +194,7 @@ class MemoryBus:
         room = self._find(code)
         if room is None or document not in (None, room.document):
             return False
-        new, before = _Field(value, holder, len(name) + len(value)), room.parts[part].get(name)
+        new, before = Field(value, holder, len(name) + len(value)), room.parts[part].get(name)
         bytes_by_holder = Counter(room.held)
         if before:
             bytes_by_holder[before.holder] -= before.size
@@ -188,6 +203,8 @@ class MemoryBus:
         if grows and mine + new.size > share_of(holder, self._bytes, theirs):
             raise FullError("bytes", mine, theirs)
         room.set(part, name, new)
+        if self._file:
+            self._file.set(code, part, name, new)
         return True
 
     async def admit(
@@ -204,7 +221,7 @@ class MemoryBus:
     async def write(self, code: str, part: str, name: str, value: bytes) -> bool:
         room = self._find(code)
         if room:
-            room.set(part, name, _Field(value))
+            room.set(part, name, Field(value))
         return room is not None
 
     async def fields(self, code: str, part: str) -> dict[str, bytes]:
@@ -217,10 +234,12 @@ class MemoryBus:
         return len(self._part(code, part))
 
     async def remove(self, code: str, part: str, names: Iterable[str]) -> None:
-        room = self._find(code)
+        room, gone = self._find(code), list(names)
         if room:
-            for name in names:
+            for name in gone:
                 room.drop(part, name)
+            if self._file:
+                self._file.drop(code, part, gone)
 
     @asynccontextmanager
     async def listen(self, code: str) -> AsyncIterator[AsyncIterator[bytes | None]]:
@@ -236,20 +255,26 @@ class MemoryBus:
     async def close(self) -> None:
         if self._sweeping:
             self._sweeping.cancel()
+        if self._file:
+            self._file.close()
 
     def _sweep(self) -> None:
         """Delete the rooms that have expired, now and at intervals."""
         if self._sweeping:
             self._sweeping.cancel()
         now = self._clock()
-        self._rooms = {name: room for name, room in self._rooms.items() if room.until > now}
+        expired = [code for code, room in self._rooms.items() if room.until <= now]
+        for code in expired:
+            del self._rooms[code]
+        if self._file and expired:
+            self._file.delete(expired)
         self._sweeping = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
     def _find(self, code: str) -> _Kept | None:
         room = self._rooms.get(code)
         return room if room and room.until > self._clock() else None
 
-    def _part(self, code: str, part: str) -> dict[str, _Field]:
+    def _part(self, code: str, part: str) -> dict[str, Field]:
         room = self._find(code)
         return room.parts.get(part, {}) if room else {}
 

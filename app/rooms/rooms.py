@@ -16,6 +16,7 @@ from app.http.services import Services
 from app.rooms.bus import ROOM_BYTES, Bus, FullError, MemoryBus
 from app.rooms.hub import LEFT_SECONDS, Hub
 from app.rooms.room import Counts, Room, hashed, is_code, new_code, new_key, opens
+from app.rooms.rooms_file import RoomsFile
 from app.settings import Settings
 from app.store.documents import dumped
 from model.errors import Excess
@@ -313,7 +314,7 @@ async def open_rooms(services: Services) -> AsyncIterator[None]:
     """Open the rooms of this server, or those that it shares with others."""
     settings = services[Settings]
     limits = RoomLimits.of(settings)
-    rooms = Rooms(_bus(settings.rooms_url, limits.bytes), limits)
+    rooms = Rooms(_bus(settings, limits.bytes), limits)
     services.add(rooms)
     services.add(RoomRates(settings))
     services.on_shutdown(rooms.hang_up)
@@ -323,9 +324,10 @@ async def open_rooms(services: Services) -> AsyncIterator[None]:
         await rooms.close()
 
 
-def _bus(url: str | None, room_bytes: int) -> Bus:
+def _bus(settings: Settings, room_bytes: int) -> Bus:
+    url = settings.rooms_url
     if url is None:
-        return MemoryBus(room_bytes)
+        return MemoryBus(room_bytes, file=RoomsFile.open(settings.data_dir / "rooms.db"))
     from app.rooms.redis_bus import RedisBus  # imports redis, which only several servers need
 
     return RedisBus(url, room_bytes)

@@ -12,7 +12,7 @@ class RoomSettings(Part):
         default=None,
         pattern=r"^rediss?://\S+$",
         description="redis://:password@host:port of a Redis in which several servers keep rooms "
-        "together; by default, a room is in the memory of the server that opened it.",
+        "together; by default, a room is on the server that opened it, in the data folder.",
     )
     max_rooms: int = Field(
         default=100, ge=0, description="Rooms at once, on all servers together; then 503."
