@@ -77,7 +77,7 @@ class PredictBlock:
 
 Block = FigureBlock | PredictBlock
 FIELDS = {
-    "figure": {"about", "changes", "choices", "instead", "live", "options", "rows"},
+    "figure": {"about", "changes", "choices", "instead", "live", "options", "row", "rows"},
     "predict": {"why", "expects", "step", "row", "column", "value", "within"},
 }
 

@@ -41,6 +41,8 @@ const labs = [
 ].flatMap((lab) => [lab, transposedLab(lab)]);
 
 const say = String;
+/** Minus infinity, which JSON cannot write. */
+const MASKED = -1e300;
 
 /** A formula as JavaScript. @param {any} formula @returns {string} */
 function code(formula) {
@@ -49,7 +51,7 @@ function code(formula) {
     const parts = formula.map((part, i) => (formula[i - 1] === "log" ? `(${code(part)})` : code(part)));
     return parts.join(" ");
   }
-  if ("plain" in formula) return `(${formula.plain})`;
+  if ("plain" in formula) return `(${String(formula.plain).replace("−∞", String(MASKED))})`;
   if ("over" in formula) return `((${code(formula.over)}) / (${code(formula.under)}))`;
   if ("root" in formula) return `Math.sqrt(${code(formula.root)})`;
   return `Math.exp(${code(formula.power)})`;
@@ -67,7 +69,10 @@ function checked(lab, answer) {
       rows.forEach((/** @type {number[]} */ row, /** @type {number} */ i) =>
         row.forEach((value, j) => {
           const from = origin(step, { head, row: i, col: j });
-          if (from) found.push({ step, head, row: i, col: j, value, comes: (0, eval)(from.terms.map(code).join(" ")), from: from.from });
+          if (!from) return;
+          const comes = (0, eval)(from.terms.map(code).join(" "));
+          const added = step === "mask" ? { value: value ? 0 : MASKED, comes: Math.max(comes, MASKED) } : { value, comes };
+          found.push({ step, head, row: i, col: j, ...added, from: from.from });
         }),
       );
     });

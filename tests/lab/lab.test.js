@@ -132,7 +132,7 @@ test("formulas follow the convention and the parts", () => {
   const say = (/** @type {any} */ lab, /** @type {string} */ id) => formulaText(stepFormulas(lab)[id]);
   assert.equal(say(preset("identity"), "q"), "Q = X W_Q");
   assert.equal(say(transposedLab(preset("identity")), "q"), "Q = W_Q X");
-  assert.equal(say(withExtra(preset("memory"), "biases", true), "k"), "K = M W_K + b_K");
+  assert.equal(say(withExtra(preset("memory"), "biases", true), "k"), "K = E W_K + b_K");
   assert.equal(say(preset("identity"), "scores"), "S = (Q K^T) / √dₖ");
   assert.equal(say(transposedLab(preset("identity")), "mix"), "Z = V A");
   assert.equal(say(preset("relative"), "scores"), "S_π = S + Π");
@@ -149,6 +149,7 @@ test("steps have names, places and a finding", () => {
   assert.deepEqual(steps[0].tables, [{ title: "", values: weights[0], rows: lab.tokens, cols: lab.tokens }]);
   assert.deepEqual(steps[1].tables[0].rows, ["the", "cat"]);
   assert.deepEqual(largestWeight(lab, answer), { query: "cat", key: "cat", weight: 0.6, head: 0 });
+  assert.deepEqual(largestWeight(lab, answer, 0), { query: "the", key: "the", weight: 1, head: 0 });
   const column = { steps: { weights: [transposed([[0.1, 0.9, 0], [0.5, 0.5, 0], [1, 0, 0]])] }, dims: answer.dims };
   assert.deepEqual(largestWeight(transposedLab(lab), column), { query: "the", key: "cat", weight: 0.9, head: 0 });
 });
@@ -248,8 +249,8 @@ test("LaTeX holds every matrix and step", () => {
     String.raw`\[ W_{\mathrm{vocab}} = \begin{pmatrix} 1 \end{pmatrix} \]`,
     String.raw`\[ Q = X W_{Q} \]`,
     String.raw`\[ Q = \begin{pmatrix} \frac{3}{2} & -2 \end{pmatrix} \]`,
-    String.raw`\[ m_{ij} \in \{0, 1\} \]`,
-    String.raw`\[ A = \mathrm{softmax} ( S ) \]`,
+    String.raw`\[ m_{ij} \in \{0, -\infty\} \]`,
+    String.raw`\[ A = \mathrm{softmax} ( S + M ) \]`,
     String.raw`\[ \ell = \frac{1}{4} \]`,
   ])
     assert.ok(text.split("\n").includes(line), line);

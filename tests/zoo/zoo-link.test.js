@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { bestHead, format, headInLink, headShares, parse, stateOfTask, workspaceLink, zooWithModels } from "../../static/js/zoo/zoo-link.js";
-import { changedName } from "../../static/js/core/store/zoo-names.js";
+import { changedName, comparedByPart } from "../../static/js/core/store/zoo-names.js";
 import { sized } from "../js/trace.js";
 
 const t = (/** @type {string} */ text, /** @type {Record<string, any>} */ values = {}) =>
@@ -86,4 +86,12 @@ test("a model is called by what is changed in it", () => {
   assert.equal(changedName(t, { encoder_mask: "window-3" }), "window of 3");
   assert.equal(changedName(t, { heads: 8 }), "8 heads");
   assert.equal(changedName(t, { d_ff: 7 }), "d_ff 7");
+});
+
+test("the plain model is named by the part that models are compared by", () => {
+  const names = (/** @type {Record<string, string | number>[]} */ ...changes) => comparedByPart(changes.map((changed) => ({ changed }))).map(({ changed }) => changedName(t, changed));
+  assert.deepEqual(names({}, { positions: "learned" }, { positions: "none" }), ["sinusoidal positions", "learned positions", "no positions"]);
+  assert.deepEqual(names({}, { encoder_mask: "window-3" }), ["full attention", "window of 3"]);
+  assert.deepEqual(names({}, { scoring: "dot" }, { norm: "pre" }), ["plain", "unscaled scores", "pre-norm"]);
+  assert.deepEqual(names({}), ["plain"]);
 });

@@ -1,7 +1,7 @@
 /** The kinds of questions. To add one, write it and add it to `KINDS`. */
 
-import { quoted, step } from "../core/draw/token.js";
-import { headedTable } from "../core/figure/number-table.js";
+import { quoted, quotedStep } from "../core/draw/token.js";
+import { headedTable, maskTerm } from "../core/figure/number-table.js";
 import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typedText } from "../core/wire/attentions.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
@@ -28,7 +28,7 @@ async function labelsAt({ run, model, state }) {
   const trace = await run((modelInfo) => [place(modelInfo, state, "mask")]);
   const modelInfo = await model();
   const { rows, cols } = axes(modelInfo, trace, state.block);
-  const [query, keys] = [step(rows[state.query ?? 0]), cols.map(({ writes }) => quoted(writes))];
+  const [query, keys] = [quotedStep(rows[state.query ?? 0]), cols.map(({ writes }) => quoted(writes))];
   return { trace, found: modelInfo, query, keys, terms: cols.map(({ writes }) => (writes.special ? writes.word : undefined)) };
 }
 
@@ -258,7 +258,7 @@ async function labTables(inquiry) {
   const from = FROM[stepOf(inquiry)] ?? [before];
   return steps
     .filter(({ id }) => from.includes(id))
-    .map(({ name, scale, tables: [{ values, rows, cols }] }) => headedTable({ title: name, rows, cols }, inquiry.t, (i, j) => el("td", { key: j }, scale === "mask" ? String(Number(Boolean(values[i][j]))) : plainly(values[i][j]))));
+    .map(({ name, scale, tables: [{ values, rows, cols }] }) => headedTable({ title: name, rows, cols }, inquiry.t, (i, j) => el("td", { key: j }, scale === "mask" ? maskTerm(Boolean(values[i][j])) : plainly(values[i][j]))));
 }
 
 // One number: a weight, a cell of a step by hand, or any number that the question states.
@@ -280,7 +280,7 @@ const singleNumber = {
   },
   async choices(inquiry) {
     const { question, state, t } = inquiry;
-    if (isStated(question)) return [{ id: "0", label: t("Number") }];
+    if (isStated(question)) return [{ id: "0", label: t("Your number") }];
     const names = question.page === "lab" ? await labColumns(inquiry) : (await labelsAt(inquiry)).keys;
     return [{ id: "0", label: names[question.column ?? state.key ?? 0] }];
   },

@@ -4,6 +4,7 @@
  * rows and columns on the way in and out.
  */
 
+import { maskTerm } from "../core/figure/number-table.js";
 import { fraction, plain, raised, root } from "../core/compute/formula.js";
 import { number, transposed } from "../lib/csv.js";
 import { CLIP } from "./matrices.js";
@@ -143,8 +144,8 @@ function attention(lab, answer, read, format) {
     mask({ row, col }) {
       const [cell] = presentCells(lab, { of: "padding", col });
       if (!cell) return null;
-      const visibility = allowed(lab, row, col) ? "1" : "0";
-      return { from: [cell], terms: [[plain(visibility), "·", "(", plain("1"), "−", plain(format(read(cell)[0])), ")"]] };
+      const isReal = !read(cell)[0];
+      return { from: [cell], terms: [plain(maskTerm(allowed(lab, row, col))), ["+", plain(maskTerm(isReal))]] };
     },
     weights: ({ head, row, col }) => shared(read, format, { of: "scores", head, row }, col, { of: "mask", row }),
     mix: ({ head, row, col }) => product(read, format, { of: "weights", head, row }, { of: "v", head, col }),

@@ -1,6 +1,7 @@
 /** The lab's exports: numbers for a spreadsheet or a program, LaTeX, a handout. */
 
 import { latex, latexNumber } from "../core/compute/formula.js";
+import { maskTerm } from "../core/figure/number-table.js";
 import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
 import { Problem } from "../core/wire/problem.js";
 import { csv, number } from "../lib/csv.js";
@@ -65,7 +66,7 @@ export function labLatex(lab, answer, t, format, printed) {
     `% ${name}`,
     `\\[ ${latex(formula)} \\]`,
     ...tables.map(({ title, values }) => {
-      const cells = values.map((row) => row.map((value) => latexNumber(scale === "mask" ? String(value) : format(value))));
+      const cells = values.map((row) => row.map((value) => latexNumber(scale === "mask" ? maskTerm(Boolean(value)) : format(value))));
       return `\\[ ${symbol(formula, id)}${title ? `^{(${title.replace(/\D+/g, "")})}` : ""} = ${cells.length === 1 && cells[0].length === 1 ? cells[0][0] : matrix(cells)} \\]`;
     }),
   ]);

@@ -52,6 +52,9 @@ const names = (t) => ({
   loss: t("Loss"),
 });
 
+/** Whether any score may be masked. @param {Lab} lab */
+const isMasked = ({ mask, matrices }) => mask !== "none" || Boolean(matrices.padding);
+
 /**
  * @param {Lab} lab
  * @returns {Record<string, Formula>}  by step, in the lab's convention
@@ -90,14 +93,14 @@ export function stepFormulas(lab) {
     encoding: ["P_i,2j", "=", "sin", fraction("i", raised("10000", "2j/d"))],
     input: ["X_P", "=", "X", "+", "P"],
     q: ["Q", "=", ...times(first, "W_Q", "b_Q")],
-    k: ["K", "=", ...times(matrices.memory ? "M" : first, "W_K", "b_K")],
-    v: ["V", "=", ...times(matrices.memory ? "M" : first, "W_V", "b_V")],
+    k: ["K", "=", ...times(matrices.memory ? "E" : first, "W_K", "b_K")],
+    v: ["V", "=", ...times(matrices.memory ? "E" : first, "W_V", "b_V")],
     products: ["P", "=", ...products],
     scored: [scoreSymbol, "=", score[scoring]],
     position: ["Π_ij", "=", "π_j−i"],
     scores: !term ? [scoreSymbol, "=", score[scoring]] : ["S_π", "=", "S", relative === "add" ? "+" : "·", "Π"],
-    mask: ["m_ij", "∈", plain("{0, 1}")],
-    weights: ["A", "=", "softmax", OPEN, term ? "S_π" : "S", CLOSE],
+    mask: ["m_ij", "∈", plain("{0, −∞}")],
+    weights: ["A", "=", "softmax", OPEN, term ? "S_π" : "S", ...(isMasked(lab) ? ["+", "M"] : []), CLOSE],
     mix: ["Z", "=", ...(column ? ["V", "A"] : ["A", "V"])],
     concat: ["C", "=", "[", "Z_1", "…", "Z_h", "]"],
     output: ["O", "=", ...(matrices.w_o ? times(mixed, "W_O", "b_O") : [mixed])],
@@ -126,7 +129,7 @@ export function shownSteps(lab, answer, t) {
   const [called, formula] = [names(t), stepFormulas(lab)];
   const idle = new Set([
     ...(lab.heads === 1 ? ["concat"] : []),
-    ...(lab.mask === "none" && !lab.matrices.padding ? ["mask"] : []),
+    ...(isMasked(lab) ? [] : ["mask"]),
     ...(lab.matrices.w_o || lab.norm !== "none" ? [] : ["output"]),
   ]);
   return Object.entries(answer.steps).filter(([id]) => !idle.has(id)).map(([id, values]) => ({
@@ -174,16 +177,17 @@ export function axisLabels(lab, dim, count) {
  * The pair with the largest weight of all heads, for the summary.
  * @param {Lab} lab
  * @param {Answer} answer
+ * @param {number | null} [only]  the query that the summary is about; null: any
  * @returns {{query: string, key: string, weight: number, head: number}}
  */
-export function largestWeight(lab, { steps: { weights } }) {
+export function largestWeight(lab, { steps: { weights } }, only = null) {
   let best = { query: "", key: "", weight: -1, head: 0 };
   const rows = weights.map((/** @type {number[][]} */ headWeights) => (lab.convention === "column" ? transposed(headWeights) : headWeights));
   // A row that sees a single key has no choice, so it is skipped if others have one.
   const choosing = rows.flat().some(open);
   rows.forEach((/** @type {number[][]} */ headWeights, /** @type {number} */ head) =>
     headWeights.forEach((row, query) => {
-      if (choosing && !open(row)) return;
+      if (only === null ? choosing && !open(row) : query !== only) return;
       row.forEach((weight, key) => {
         if (weight <= best.weight + 1e-12) return;
         best = { query: axisLabels(lab, "query", query + 1)[query], key: axisLabels(lab, "key", key + 1)[key], weight, head };

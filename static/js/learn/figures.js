@@ -278,6 +278,7 @@ async function labFigure(services, element) {
     onReply,
     choices: element.dataset.choices?.split(" ") ?? false,
     about: element.dataset.about?.split(" "),
+    ...(element.dataset.row ? { row: Number(element.dataset.row) } : {}),
     onChange(lab) {
       open.href = openAddress("lab", `${formatLab(lab)}&lang=${lang}`);
       live?.changed();

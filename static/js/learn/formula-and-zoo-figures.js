@@ -3,7 +3,7 @@
 import { plot } from "../core/draw/line-chart.js";
 import { within } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";
-import { changedName, unitName } from "../core/store/zoo-names.js";
+import { changedName, comparedByPart, unitName } from "../core/store/zoo-names.js";
 import { createAsker } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";
 import { request } from "../core/wire/request.js";
@@ -36,7 +36,7 @@ async function createZooFigure({ page, api, source }, root, link, { changed, ans
   const { t } = page;
   const zoo = zooWithModels(await api.zoo(), await source.models());
   const state = parse(link, zoo);
-  const models = zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name));
+  const models = comparedByPart(zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name)));
   const lengths = measuredLengths(models);
   const unit = zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "";
   const longest = Math.max(...models.map(({ trained }) => trained[1]));

@@ -29,7 +29,7 @@ export function percent(model, length) {
 }
 
 /** @param {number} i @param {Theme} theme  Told apart by colour, dashes and the names at their ends. */
-const lineStyle = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, v, q, ink][i % 5], dash: DASHES[Math.floor(i / 5) % 3] });
+const lineStyle = (i, { attention, q, k, v, muted }) => ({ colour: [attention, k, v, q, muted][i % 5], dash: DASHES[Math.floor(i / 4) % 3] });
 
 /**
  * @param {ZooModel[]} models

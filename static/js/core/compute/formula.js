@@ -186,5 +186,5 @@ export function latexNumber(digits) {
   if (under) return `${sign ? "-" : ""}\\frac{${over}}{${under}}`;
   const power = /^(.*) · 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/.exec(digits);
   if (power) return `${latexNumber(power[1])} \\cdot 10^{${[...power[2]].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(sign)).map((digit) => "-0123456789"[digit]).join("")}}`;
-  return digits.replaceAll("−", "-").replace(/[{}]/g, "\\$&");
+  return digits.replaceAll("−", "-").replace("∞", String.raw`\infty`).replace(/[{}]/g, "\\$&");
 }

@@ -9,11 +9,12 @@ import { two } from "../../lib/numbers.js";
  * @property {string} order  the sort order in words
  * @property {boolean} [rising]  smallest first
  * @property {string} [unit]
+ * @property {string} [note]  what its number is, in full
  */
 
 /** @param {Translate} t @returns {Record<string, Measure>} */
 export const measures = (t) => ({
-  entropy: { name: t("entropy"), order: t("entropy, sharp heads first"), rising: true, unit: t("nats") },
+  entropy: { name: t("entropy"), order: t("entropy, sharp heads first"), rising: true, unit: t("nats"), note: t("entropy in nats: 0 if each row looks at a single token, the larger the more spread out") },
   distance: { name: t("distance"), order: t("distance, far heads first"), unit: t("tokens") },
   alignment: { name: t("alignment"), order: t("how close to one-to-one") },
   previous: { name: t("previous token"), order: t("weight on the previous token") },
@@ -39,7 +40,7 @@ export const patterns = (t) => ({
   special: { name: t("special"), says: t("Looks mostly at special tokens.") },
   alignment: { name: t("alignment"), says: t("Each word looks at a different word.") },
   broad: { name: t("broad"), says: t("Attention is nearly uniform.") },
-  mixed: { name: t("mixed"), says: t("No single place has most of its weight.") },
+  mixed: { name: t("mixed"), says: t("Its rows look in different ways: no pattern has most of its weight.") },
   none: { name: t("too few"), says: t("Too few rows have a choice to show a pattern.") },
 });
 

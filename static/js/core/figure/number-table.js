@@ -44,6 +44,9 @@ export const largest = (rows) => Math.max(...rows.flat().map((value) => Math.abs
  * @property {"signed" | "share" | "mask"} scale
  */
 
+/** What a mask adds to a score. @param {boolean} isOpen  whether the query may look at the key */
+export const maskTerm = (isOpen) => (isOpen ? "0" : "−∞");
+
 /** @param {Numbers} of @param {Theme} theme @param {Translate} t @param {(value: number) => string} [format] */
 export function numberTable({ title, values, rows, cols, scale }, theme, t, format = plainly) {
   const limit = largest(values);
@@ -51,7 +54,7 @@ export function numberTable({ title, values, rows, cols, scale }, theme, t, form
     const value = values[i][j];
     const masked = scale === "mask" && !value;
     const words = scale !== "mask" ? {} : { title: masked ? t("masked") : t("not masked") };
-    const text = scale === "mask" ? String(Number(Boolean(value))) : format(value);
+    const text = scale === "mask" ? maskTerm(Boolean(value)) : format(value);
     return el("td", { key: j, className: masked ? "hatched" : "", style: cellStyle(theme, value, limit, scale), "data-at": `${i},${j}`, ...words }, text);
   });
 }

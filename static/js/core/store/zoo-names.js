@@ -94,10 +94,10 @@ const CHANGES = {
       rotary: t("rotary positions"),
       none: t("no positions"),
     })[/** @type {string} */ (value)] ?? value,
-  scoring: (t, value) => (value === "dot" ? t("unscaled scores") : value === "additive" ? t("additive scores") : value),
+  scoring: (t, value) => ({ scaled: t("scaled scores"), dot: t("unscaled scores"), additive: t("additive scores") })[/** @type {string} */ (value)] ?? value,
   heads: (t, value) => (value === 1 ? t("1 head") : t("{n} heads", { n: value })),
   norm: (t, value) => (value === "pre" ? t("pre-norm") : t("post-norm")),
-  encoder_mask: (t, value) => t("window of {n}", { n: String(value).replace("window-", "") }),
+  encoder_mask: (t, value) => (value === "full" ? t("full attention") : t("window of {n}", { n: String(value).replace("window-", "") })),
   encoder_layers: (t, value) => t("{n} encoder layers", { n: value }),
   warmup: (t) => t("no warm-up"),
   label_smoothing: (t) => t("label smoothing"),
@@ -112,6 +112,23 @@ const CHANGES = {
 export function changedName(t, changed) {
   const phrases = Object.entries(changed).map(([key, value]) => CHANGES[key]?.(t, value) ?? `${key} ${value}`);
   return phrases.join(", ") || t("plain");
+}
+
+/** What a plain model has of the parts that models are compared by. @type {Record<string, string>} */
+const PLAIN = { positions: "sinusoidal", scoring: "scaled", norm: "post", encoder_mask: "full" };
+
+/**
+ * Models that all differ in the same part, so that the plain one is named by what it has there:
+ * "sinusoidal positions" beside "learned positions". Others stay as they are.
+ * @template {{changed: Record<string, string | number>}} M
+ * @param {M[]} models
+ * @returns {M[]}
+ */
+export function comparedByPart(models) {
+  const parts = new Set(models.flatMap(({ changed }) => Object.keys(changed)));
+  const [part] = parts;
+  if (parts.size !== 1 || !(part in PLAIN)) return models;
+  return models.map((model) => ({ ...model, changed: { [part]: PLAIN[part], ...model.changed } }));
 }
 
 /** What the lengths of a task count. @param {Translate} t @param {string} unit */

@@ -65,6 +65,8 @@ export function createHistory(first) {
  * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
  * @property {boolean | string[]} [choices]  whether controls are shown, or only which
  * @property {string[]} [about]  the matrices and steps that are shown; empty: all
+ * @property {number} [row]  the query that the sentence above the steps is about; absent: that with
+ *   the largest weight
  * @property {import("./controls.js").Beside | null} [beside]  more examples for the menu
  * @property {(lab: Lab) => void} [onChange]  called with each state, including the first, and also
  *   if cells are not numbers
@@ -81,14 +83,14 @@ const IDLE = 120;
 let figureCount = 0;
 
 /** @param {Plan} plan */
-export function createLabFigure({ root, page, lab, compute, known: knownResult = null, choices: choosing = true, about = [], beside = null, onChange = () => {}, onReply = () => {} }) {
+export function createLabFigure({ root, page, lab, compute, known: knownResult = null, choices: choosing = true, about = [], row, beside = null, onChange = () => {}, onReply = () => {} }) {
   const idPrefix = `lab-${++figureCount}`;
   const past = createHistory(lab);
   const asker = createAsker();
   const failed = problemLine(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
   const { offered, button: restButton } = choice(about, page.t, redraw);
-  const editor = { get: past.present, change, step, again: () => show(), idPrefix, root: stand, fixed: !compute, beside, offered, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
+  const editor = { get: past.present, change, step, again: () => show(), idPrefix, root: stand, fixed: !compute, beside, offered, row, ...(Array.isArray(choosing) ? { only: choosing } : {}) };
   const choices = createChoices(page, editor);
   const matrices = createMatrices(page, editor);
   const steps = createSteps(page, editor, IDLE);

@@ -13,7 +13,7 @@ import { numberGrid } from "./number-grid.js";
 
 /** Their printed names. @type {Record<string, string>} */
 const PRINTED = {
-  x: "X", memory: "M", padding: "padding", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y",
+  x: "X", memory: "E", padding: "padding", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y",
   gamma: "γ", beta: "β", ffn_gamma: "γ_2", ffn_beta: "β_2",
 };
 const HEADED = new Set(["w_q", "w_k", "w_v", "b_q", "b_k", "b_v"]);

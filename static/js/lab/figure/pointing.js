@@ -5,6 +5,7 @@
 
 import { formulaText, mathml } from "../../core/compute/formula.js";
 import { h } from "../../lib/dom.js";
+import { maskTerm } from "../../core/figure/number-table.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { cellOrigins } from "../cell-calculation.js";
@@ -55,7 +56,8 @@ export function bindPointing(root, { announce }, computed) {
     if (!origin) return;
     origin.from.forEach((cells) => cellsOf(root, cells).forEach((element) => element.setAttribute(LIT, "from")));
     if (pointed.of in lab.hidden) return;
-    const result = `= ${significant(Number(valueAt(answer, pointed)), DIGITS)}`;
+    const value = valueAt(answer, pointed);
+    const result = `= ${pointed.of === "mask" ? maskTerm(Boolean(value)) : significant(Number(value), DIGITS)}`;
     render(card, origin.terms.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
     card.hidden = false;
     place(root, card, cell);

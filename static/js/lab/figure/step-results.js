@@ -25,10 +25,11 @@ export const numberFormat = (lab) => (lab.fractions ? fractional : plainly);
 
 /**
  * @param {import("../../core/figure/types.js").PageContext} page
- * @param {{get: () => Lab, change: (next: Lab, subject?: string) => void, offered: (step: string) => boolean}} editor
+ * @param {{get: () => Lab, change: (next: Lab, subject?: string) => void, offered: (step: string) => boolean, row?: number}} editor
+ *   row: the query that the summary is about, if there is such; absent: that with the largest weight
  * @param {number} idle  milliseconds after which steps out of view are drawn
  */
-export function createSteps(page, { get, change, offered }, idle) {
+export function createSteps(page, { get, change, offered, row = Infinity }, idle) {
   const { t, phrase, theme } = page;
   const about = h("div", { className: "lab-finding", role: "status" });
   const list = h("ol", { className: "worked" });
@@ -82,11 +83,11 @@ export function createSteps(page, { get, change, offered }, idle) {
 
   /** @param {Computed} next @returns {Child[][]} */
   function sentences({ lab, answer, before }) {
-    const { query, key, weight, head } = largestWeight(lab, answer);
+    const { query, key, weight, head } = largestWeight(lab, answer, row < lab.tokens.length ? row : null);
     const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
     const sentence = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
     const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : phrase(sentence, values);
-    if (!before) return [first];
+    if (!before) return offered("weights") ? [first] : [];
     const changed = outputChanges(lab, answer, before).some(Boolean);
     const outcome = changed
       ? t("The words are shuffled and their outputs change: here the order matters.")
@@ -115,9 +116,9 @@ export function createSteps(page, { get, change, offered }, idle) {
 
   /** @param {Lab} lab @param {Step} step @param {HTMLLIElement} [li]  as it was drawn before */
   function item(lab, step, li = h("li", { "data-of": step.id })) {
-    const { id, name, tables } = step;
-    const isExercise = id in lab.hidden;
-    const tableElements = isExercise ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, numberFormat(lab)));
+    const { id, name, tables, scale } = step;
+    const isExercise = id in lab.hidden && scale !== "mask"; // there is nothing to compute
+    const tableElements = isExercise ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale }, theme(), t, numberFormat(lab)));
     items.set(id, li);
     li.className = `step is-${id.replace(".", "-")}${tables[0].cols.length > ROOM ? " wide" : ""}`;
     render(
@@ -129,7 +130,7 @@ export function createSteps(page, { get, change, offered }, idle) {
         math(step),
         isExercise
           ? el("button", { key: "turn", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
-          : el("button", { key: "turn", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
+          : scale !== "mask" && el("button", { key: "turn", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} as an exercise", { step: name }) }, t("Hide")),
       ),
       isExercise && exercise.task(step, lab.hidden[id]),
       el("div", { className: "heads" }, tableElements.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),

@@ -5,6 +5,7 @@ import { inGeneral, presentMeasures, measures, patterns } from "../../core/compu
 import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrangeTiles, orderedTiles, writeTile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
+import { quotedStep } from "../../core/draw/token.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
@@ -13,8 +14,9 @@ import { BETWEEN, arrow, cropped, croppedMatrix, directions, placeIn, shownTexts
 import { blockAt, place, summaries } from "../../core/wire/attentions.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
+import { row } from "../../core/wire/wire.js";
 import { h } from "../../lib/dom.js";
-import { two } from "../../lib/numbers.js";
+import { oneDecimal, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
@@ -44,20 +46,46 @@ function menu({ store, uniqueId }, option, label) {
   };
 }
 
-// One head enlarged: its picture, a description of what it does, and all its numbers.
+// One head enlarged: its picture with the tokens, a description of what it does, and all its numbers.
 
-const SIZE = 236;
+const SIZE = 200;
+/** The largest number of tokens on a side that have room for their names. */
+const NAMED = 16;
 
 /** @param {Context} context */
-function preview({ t }) {
+function preview({ t, phrase }) {
   const title = h("h3", {});
+  const lookedAt = h("p", { className: "looked-at" });
   const description = h("p", {});
   const general = h("p", { className: "general" });
   const canvas = h("canvas", { "aria-hidden": "true" });
+  const [names, keys] = [h("div", { className: "names rows", "aria-hidden": "true" }), h("div", { className: "names cols", "aria-hidden": "true" })];
   const numbers = h("dl", {});
   canvas.style.width = canvas.style.height = `${SIZE}px`;
+  /** @type {{headData: HeadData, tile: Tile} | null} */
+  let enlarged = null;
+  /** @type {{row: number | null, col: number | null}} */
+  let lit = { row: null, col: null };
+
+  function showTokens() {
+    if (!enlarged) return;
+    const { rows, cols } = enlarged.headData.axes;
+    const named = rows.length <= NAMED && cols.length <= NAMED;
+    const name = (/** @type {boolean} */ isLit, /** @type {string} */ className) => (/** @type {import("../../core/wire/tokens.js").Step} */ token, /** @type {number} */ i) =>
+      el("span", { key: i, className: isLit ? className : "" }, quotedStep({ ...token, short: true }));
+    render(names, named && rows.map((token, i) => name(i === lit.row, "as-query")(token, i)));
+    render(keys, named && cols.map((token, i) => name(i === lit.col, "as-key")(token, i)));
+    render(lookedAt, lit.row !== null && mostLookedAt(enlarged.headData, enlarged.tile, lit.row, phrase, t));
+  }
+
   return {
-    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, description, general, canvas, numbers),
+    element: h("aside", { className: "preview", "aria-label": t("Hovered head") }, title, lookedAt, description, general, h("div", { className: "enlarged" }, keys, names, canvas), numbers),
+
+    /** Mark a token's row and column. @param {{row: number | null, col: number | null}} place */
+    light(place) {
+      lit = place;
+      showTokens();
+    },
 
     /** @param {import("../../core/figure/head-tiles.js").HeadData} headData @param {import("../../core/draw/head-grid.js").Tile} tile */
     show(headData, tile) {
@@ -76,8 +104,31 @@ function preview({ t }) {
         }),
       );
       draw(canvas, headData, tile);
+      enlarged = { headData, tile };
+      showTokens();
     },
   };
+}
+
+/**
+ * What a row of the head looks at most.
+ * @param {HeadData} headData
+ * @param {Tile} tile
+ * @param {number} query
+ * @param {Context["phrase"]} phrase
+ * @param {Context["t"]} t
+ */
+function mostLookedAt({ matrix, axes: { rows, cols } }, tile, query, phrase, t) {
+  const picture = matrix(tile);
+  if (!picture || query >= picture.rows) return false;
+  const { unit = 1 } = picture;
+  const weights = [...row(picture, query)];
+  const strongest = weights.reduce((best, weight, key) => (weight > weights[best] || Number.isNaN(weights[best]) ? key : best), 0);
+  return phrase(t("{query} looks most at {key}: {weight}."), {
+    query: el("b", { className: "as-query" }, quotedStep(rows[query])),
+    key: el("b", { className: "as-key" }, quotedStep(cols[strongest])),
+    weight: unit === 1 ? two(weights[strongest]) : `≈ ${oneDecimal(weights[strongest] / unit)}`, // of 8 bits, whose second decimal may be off by one
+  });
 }
 
 /**
@@ -218,7 +269,9 @@ function mount(context, root) {
     const highlight = highlightOf(page, store.hovered());
     const texts = shownTexts(page);
     const lit = { row: placeIn(texts?.rows, highlight.query), col: placeIn(texts?.cols, highlight.key) };
-    tiles.light(highlight.by === "default" ? { row: null, col: null } : lit, page.link);
+    const marked = highlight.by === "default" ? { row: null, col: null } : lit;
+    tiles.light(marked, page.link);
+    panel.light(marked);
   }
 
   return {
@@ -280,8 +333,8 @@ function kinds({ t }, { page, layers, summary }) {
 /** @param {Context} context @param {HeadData} headData @param {number} visibleCount */
 function caption({ t }, headData, visibleCount) {
   if (isLong(headData.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: visibleCount, ...sizes(headData) });
-  const { name, order, unit } = measures(t)[chosen(headData).by ?? "entropy"];
-  const number = unit ? t("{name} in {unit}", { name, unit }) : order;
+  const { name, order, unit, note } = measures(t)[chosen(headData).by ?? "entropy"];
+  const number = note ?? (unit ? t("{name} in {unit}", { name, unit }) : order);
   const all = headData.layers * headData.heads;
   const common = visibleCount === all ? mostCommon(headData) : null;
   if (common) return t("{n} of {all} heads do the same here: {what} The number is {number}.", { n: common.count, all, what: patterns(t)[common.pattern].says, number });
