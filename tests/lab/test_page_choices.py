@@ -18,7 +18,7 @@ def test_padding_norms_scorings_and_a_memory_come_with_their_matrices(lab: Lab) 
     own = math.exp(1 / math.sqrt(3))
     weights = [f"{own / (own + 1):.4f}", f"{1 / (own + 1):.4f}", "0"]
     lab.expect_row("Weights", 0, weights)
-    lab.expect_row("Mask", 1, ["1", "1", "0"])
+    lab.expect_row("Mask", 1, ["0", "0", "−∞"])
     lab.step("Mask").locator("td[data-at='1,2']").hover()
     expect(lab.cell("padding", 0, 2)).to_have_attribute("data-lit", "from")
     cell = lab.cell("padding", 0, 2)

@@ -178,3 +178,14 @@ def test_a_head_has_a_symbol_of_its_own(lesson: Reader) -> None:
     symbols.nth(0).hover()
     heads = mixed.locator("[data-head]").all()
     assert [one.get_attribute("data-lit-symbol") for one in heads] == ["", None]
+
+
+def test_a_figure_by_hand_says_what_its_text_is_about(lesson: Reader) -> None:
+    """Not the largest weight of all, where the lesson names a row; nothing without weights."""
+    lesson.open("/learn/ten-minutes")
+    headline = lesson.figure(2).locator(".finding")
+    expect(headline).to_have_text("sits looks most at cat: 0.74.")
+    lesson.open("/learn/scores")
+    expect(lesson.figure(2).locator(".finding")).to_have_text("the looks most at cat: 0.87.")
+    lesson.open("/learn/words")
+    expect(lesson.figure(1).locator(".finding")).to_have_count(0)
