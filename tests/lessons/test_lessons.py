@@ -135,7 +135,7 @@ def test_a_figure_by_hand_is_about_what_it_has(lesson: Lesson) -> None:
     assert found[0] == found[1]
     for block in blocks(lesson, "en"):
         about = set(block.fields.get("about", "").split())
-        if not about:
+        if not about or block.link.page == "workspace":
             continue
         there = {*compute(by_hand(block.link)).steps, *block.link.state}
         if "choices" in block.fields:  # another choice has other steps

@@ -178,6 +178,8 @@ def test_tokens_with_their_nearest_rows_and_the_sum_with_the_position(workspace:
     parts = [tensors[name][3] for name in names]
     np.testing.assert_allclose(drawn, parts, atol=1e-5)
     np.testing.assert_allclose(parts[0] + parts[1], parts[2], atol=1e-5)
+    # The token is there once.
+    expect(workspace.find(".written-out tbody tr")).to_have_count(3)
     tokens = trace["tokens"]["source"]
     rows = workspace.find(".nearest tbody tr")
     expect(rows).to_have_count(len(tokens))
@@ -193,3 +195,19 @@ def test_tokens_with_their_nearest_rows_and_the_sum_with_the_position(workspace:
     expect(rows.nth(2)).to_have_attribute("data-selected", "")
     expect(workspace.find(".finding")).to_contain_text("drink is row")
     assert "query=2" in workspace.page.url
+
+
+def test_a_token_at_two_places_has_one_row_and_two_sums(workspace: Workspace) -> None:
+    sentence = "The old dog and the young dog are tired."
+    workspace.open(source=sentence, view="positions", part="tokens", block="encoder", query=3)
+    settle(workspace, 1)
+    names = [f"source.{part}" for part in ("embedding", "position", "input")]
+    trace = api.trace(workspace.url, *names, source=sentence)
+    row, place, total = (api.arrays(trace)[name] for name in names)
+    lines = [row[3], place[3], total[3], place[7], total[7]]
+    written = workspace.find(".written-out tbody tr")
+    assert [one.locator("td").all_text_contents() for one in written.all()] == [
+        [f"{value:.2f}".replace("-", "−") for value in line[:6]] for line in lines
+    ]
+    selected = [one.get_attribute("data-selected") for one in written.all()]
+    assert selected == [None, "", "", None, None]

@@ -13,8 +13,10 @@ import { penalty, tree } from "./decoding-steps.js";
 /** @typedef {import("./decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
-/** Widths in multiples of the font size: padding of a token, distance of columns. */
-const [AROUND, BETWEEN] = [1.3, 2.6];
+/** Widths in multiples of the font size: padding of a token, distance of columns and the least of it, which still shows how edges cross. */
+const [AROUND, BETWEEN, CLOSEST] = [1.3, 2.6, 1.3];
+/** On both sides of the tree, in pixels. */
+const MARGIN = 8;
 
 /** @param {Context} context @param {{go: (step: number, hypothesis: number) => void}} actions */
 export function createBranches(context, { go }) {
@@ -36,7 +38,7 @@ export function createBranches(context, { go }) {
     frame.setAttribute("aria-label", title.textContent);
     render(note, legend(context, beams, plan.length_penalty));
     const nodes = named(tree(scene.run), scene, beams);
-    drawn = draw(nodes, scene, theme(), go);
+    drawn = draw(nodes, scene, theme(), context.room().width, go);
     drawn.setAttribute("aria-label", t("A tree of {n} tokens that were tried; the chosen path: {text}", {
       n: nodes.length,
       text: nodes.flatMap(({ best, name }) => (best ? [name] : [])).join(" "),
@@ -63,30 +65,32 @@ const named = (nodes, { lang, plan }, beams) =>
   });
 
 /**
- * Compute the layout.
+ * Compute the layout. Columns stand closer where the whole tree fits that way.
  * @param {Tried[]} nodes
  * @param {number} steps
  * @param {Theme} theme
+ * @param {number} room  pixels
  */
-function lay(nodes, steps, theme) {
+function lay(nodes, steps, theme, room) {
   const size = theme.size + 2;
   const wide = (/** @type {Tried} */ { name, number }) => Math.max(letters(name) * size, number.length * 0.58 * theme.size);
   const widths = Array.from({ length: steps }, (_, stepIndex) => Math.max(0, ...nodes.filter(({ step }) => step === stepIndex).map(wide)) + AROUND * size);
-  const lefts = widths.map(
-    (_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0),
-  );
+  const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, width) => total + width, 0);
+  const fitting = (room - 2 * MARGIN - sum(widths)) / Math.max(1, steps - 1);
+  const gap = fitting < CLOSEST * size ? BETWEEN * size : Math.min(fitting, BETWEEN * size);
+  const lefts = widths.map((_, step) => MARGIN + sum(widths.slice(0, step)) + step * gap);
   const [top, height] = [size * 1.9, size * 2.9];
   const down = height + size * 0.6;
   /** @type {Map<string, Box>} */
   const boxes = new Map();
   for (const { key, step, row } of nodes) boxes.set(key, { x: lefts[step], y: top + row * down, width: widths[step], height });
   const rows = Math.max(1, ...nodes.map(({ row }) => row + 1));
-  return { widths, lefts, boxes, width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8, height: top + rows * down };
+  return { widths, lefts, boxes, width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + MARGIN, height: top + rows * down };
 }
 
-/** @param {Tried[]} nodes @param {Scene} scene @param {Theme} theme @param {(step: number, hypothesis: number) => void} go */
-function draw(nodes, { stepIndex, lang, run }, theme, go) {
-  const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, theme);
+/** @param {Tried[]} nodes @param {Scene} scene @param {Theme} theme @param {number} room @param {(step: number, hypothesis: number) => void} go */
+function draw(nodes, { stepIndex, lang, run }, theme, room, go) {
+  const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, theme, room);
   // The most important nodes are drawn last, on top.
   const back = [...nodes].sort((a, b) => strength(a) - strength(b));
   const svg = drawing(

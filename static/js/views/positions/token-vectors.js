@@ -1,6 +1,6 @@
 /**
  * From text to vectors: the tokens of the text with their ids, the tokens whose rows of the embedding
- * table are nearest, and for one token its row, its position and their sum.
+ * table are nearest, and for one token its row, its position and their sum, drawn and in numbers.
  */
 
 import { kindOf } from "../../core/compute/positions.js";
@@ -25,6 +25,8 @@ const NEAREST = "inside.nearest.candidates";
 const COSINES = "inside.nearest.cosines";
 /** The number of nearest tokens in a row of the table. */
 const FEW = 3;
+/** The number of features that are also written out: the first, in which positions differ most. */
+const WRITTEN = 6;
 
 /** The self-attention of the typed text. @param {Pick<Page, "model">} page */
 const readBlock = ({ model }) => selfBlock(model, typedText(model));
@@ -64,6 +66,51 @@ function nearestTo(trace, index, count) {
   });
 }
 
+/**
+ * Write out the first numbers of the strips; if the text has the token twice, also those of the other
+ * place: the row is the same, what is added is not.
+ * @param {HTMLTableElement} table
+ * @param {Page} page
+ * @param {Trace} trace
+ * @param {{index: number, partNames: string[], t: Context["t"]}} of  the selected token
+ */
+function renderNumbers(table, page, trace, { index, partNames, t }) {
+  const tokens = trace.tokens[typedText(page.model)];
+  const steps = axes(page.model, trace, readBlock(page).id).cols;
+  const other = tokens.findIndex(({ id }, i) => i !== index && id === tokens[index].id);
+  const places = [index, other].filter((i) => i >= 0).sort((a, b) => a - b);
+  const [embedding, ...added] = vectorNames(page);
+  const [embeddingName, ...addedNames] = partNames;
+  const line = (/** @type {string} */ tensor, /** @type {number} */ i, /** @type {string} */ name) => {
+    const isShared = tensor === embedding;
+    const { writes } = steps[i];
+    return el("tr", { key: `${tensor} ${i}`, "data-selected": !isShared && i === index ? "" : undefined }, [
+      el("th", { key: "part", scope: "row" }, name, " ", token(isShared ? { ...writes, nth: null } : writes)),
+      ...[...row(plane(trace.tensors[tensor]), i).slice(0, WRITTEN)].map((value, feature) => el("td", { key: String(feature) }, two(value))),
+    ]);
+  };
+  const head = [t("feature"), ...Array.from({ length: WRITTEN }, (_, i) => String(i))];
+  render(
+    table,
+    el("thead", {}, el("tr", {}, head.map((title) => el("th", { key: title, scope: "col" }, title)))),
+    el("tbody", {}, [line(embedding, index, embeddingName), ...places.flatMap((i) => added.map((tensor, part) => line(tensor, i, addedNames[part])))]),
+  );
+}
+
+/**
+ * @param {Context["t"]} t
+ * @param {HTMLElement} table  of the tokens
+ * @param {[string, HTMLElement, HTMLElement, HTMLElement]} vectors  of the selected token: the name, the caption, the strips and the numbers
+ */
+function panels(t, table, [name, caption, strips, numbers]) {
+  const scrolled = (/** @type {HTMLElement} */ wide) => h("div", { className: "scroller" }, wide);
+  const about = t("of the other rows of the embedding table, those that point most nearly in the same direction, with the cosine");
+  return [
+    h("section", { className: "panel" }, h("h3", {}, t("Tokens, ids and nearest rows")), h("p", {}, about), scrolled(table)),
+    h("section", { className: "panel of-vectors" }, h("h3", {}, name), caption, scrolled(strips), scrolled(numbers)),
+  ];
+}
+
 /** @param {Context} context */
 export function createTokenVectors(context) {
   const { store, t, phrase } = context;
@@ -78,19 +125,9 @@ export function createTokenVectors(context) {
   });
   const reached = createKeyCell(context, light);
   const caption = h("p", {});
+  const numberTable = h("table", { className: "written-out" });
   let drawnToken = -1;
-  const element = h(
-    "div",
-    { className: "stacked token-vectors" },
-    h(
-      "section",
-      { className: "panel" },
-      h("h3", {}, t("Tokens, ids and nearest rows")),
-      h("p", {}, t("of the other rows of the embedding table, those that point most nearly in the same direction, with the cosine")),
-      h("div", { className: "scroller" }, table),
-    ),
-    h("section", { className: "panel" }, h("h3", {}, name), caption, h("div", { className: "scroller" }, strips.element)),
-  );
+  const element = h("div", { className: "stacked token-vectors" }, ...panels(t, table, [name, caption, strips.element, numberTable]));
   table.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("button[data-index]") : null;
     if (button) store.go({ block: readBlock(store.get()).id, query: Number(button.getAttribute("data-index")), key: null }, "pinned");
@@ -131,6 +168,7 @@ export function createTokenVectors(context) {
     if (!trace) return;
     drawTable(trace);
     const index = selectedToken(page);
+    renderNumbers(numberTable, page, trace, { index, partNames: partNames(), t });
     drawnToken = index;
     const vectors = vectorNames(page).map((name) => [...row(plane(trace.tensors[name]), index)]);
     const reach = largest(vectors.flat()) || 1;
