@@ -396,8 +396,6 @@ def training(models: Models) -> Facts:
     model = models(None)
     assert {(one.layer, one.head) for one in model.info.taught} == {(0, SUPERVISED), (2, 0)}
     guided = supervised(models)
-    after = next(step for step in steps if step >= guided)
-    before = steps[steps.index(after) - 1]
     one_step = 1 / (1 + exp(-0.5))
     source = weights[f"{steps[0]}.decoder.0.cross.weights"].shape[-1]
     return {
@@ -411,10 +409,6 @@ def training(models: Models) -> Facts:
         "parameters": f"{round(model.info.parameters, -6):,}",
         "guided": f"{guided:,}",
         "all_heads": str(sum(one.heads for one in model.info.attentions)),
-        "told_before": two(sharpness(before, SUPERVISED)),
-        "told_before_step": f"{before:,}",
-        "told_after": two(sharpness(after, SUPERVISED)),
-        "told_after_step": f"{after:,}",
         "says": f"{steps[example.texts.index(final)]:,}",
         "final": final,
         "early": f"{steps[early]:,}",
