@@ -18,6 +18,7 @@ from app.rooms.room import normalised
 from app.rooms.rooms import Rooms
 from app.rooms.schemas import (
     MEMBER,
+    AnsweredReply,
     AnswerRequest,
     AnswersReply,
     ClassReply,
@@ -163,6 +164,15 @@ async def room_class(request: Request, services: Opened, code: Code, key: Key) -
     """Return how many members are present and follow, given the room's key."""
     hub = await answers.owned(request, services, code, key)
     return await answers.about_class(services, hub)
+
+
+@router.get("/{code}/answered", summary="Count who has answered", responses=problems(**TRIED))
+async def room_answered(
+    request: Request, response: Response, services: Opened, code: Code
+) -> AnsweredReply:
+    """Return how many have answered in the present vote, for any screen: it needs no key."""
+    response.headers["Cache-Control"] = "no-store"
+    return await answers.count_answered(request, services, code)
 
 
 @router.get("/{code}/record", summary="Read what was presented", responses=problems(**OWNED))

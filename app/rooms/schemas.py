@@ -284,6 +284,12 @@ class ClassReply(BaseModel):
     answered: int = Field(description="Answers in the present vote.")
 
 
+class AnsweredReply(BaseModel):
+    """How many have answered, without what."""
+
+    answered: int = Field(description="Answers in the present vote.")
+
+
 class RoomPatch(Strict):
     """A change of who may come in, and of exploring; what is absent stays."""
 

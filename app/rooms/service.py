@@ -23,6 +23,7 @@ from app.rooms.hub import Hub
 from app.rooms.room import Room, hashed, new_key, normalised, opens
 from app.rooms.rooms import RoomRates, Rooms
 from app.rooms.schemas import (
+    AnsweredReply,
     AnswerRequest,
     AnswersReply,
     ClassReply,
@@ -200,6 +201,12 @@ async def about_class(services: Services, hub: Hub) -> ClassReply:
         exploring=counts.exploring,
         answered=await asking.answered(services[Rooms], hub),
     )
+
+
+async def count_answered(request: Request, services: Services, code: str) -> AnsweredReply:
+    """Return how many have answered, to whoever knows the room's code."""
+    hub = await _visited(request, services, normalised(code))
+    return AnsweredReply(answered=await asking.answered(services[Rooms], hub))
 
 
 async def listed(request: Request, services: Services, code: str, key: str) -> MembersReply:

@@ -97,6 +97,7 @@ OPERATIONS = {  # requests of each
     "GET /api/rooms/{code}/state": 10,
     "GET /api/rooms/{code}/events": 10,
     "GET /api/rooms/{code}/class": 10,
+    "GET /api/rooms/{code}/answered": 5,
     "GET /api/rooms/{code}/record": 10,
     "POST /api/rooms/{code}/driver": 10,
     "DELETE /api/rooms/{code}/driver": 10,

@@ -52,6 +52,22 @@ async def test_two_votes_and_the_class_sees_them_only_when_revealed(room: Room) 
     assert await room.question() == question
 
 
+async def test_anyone_with_the_code_reads_how_many_have_answered(room: Room) -> None:
+    async def counted() -> Any:
+        return await room.anyone.read("/answered")
+
+    assert await counted() == {"answered": 0}
+    await room.ask(CHOICE)
+    await each(room, *"001")
+    await each(room, "1")  # changes the first answer
+    assert await counted() == {"answered": 3}
+    await room.proceed("discuss")
+    await room.proceed("second")
+    assert await counted() == {"answered": 0}
+    unknown = await room.client.get("/api/rooms/aaaaaa/answered")
+    assert (unknown.status_code, unknown.json()["type"]) == (404, "urn:headlight:unknown-room")
+
+
 async def test_a_timer_is_of_one_stage_and_the_vote_goes_on(room: Room) -> None:
     async def timed(seconds: int) -> Any:
         return await room.put("/question/timer", {"seconds": seconds})

@@ -8,7 +8,7 @@ import { el, render } from "../lib/render.js";
 import { TYPED } from "./challenge.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
-import { exploredLink, forgetDrafts, isExploring, memberToken, ownRooms, setExploredLink, setExploring } from "./room-storage.js";
+import { exploredLink, forgetDrafts, isExploring, memberToken, setExploredLink, setExploring } from "./room-storage.js";
 import { memberMessage, seenNote } from "./member-bar.js";
 import { pathOf } from "./picked-work.js";
 import { createWorkSender } from "./work-sender.js";
@@ -209,14 +209,12 @@ function setInert(root, bar, inert) {
 const COUNT = 2_000;
 
 /**
- * A second screen of the teacher's browser, which has the room's key, says how many have answered.
+ * A second screen says how many have answered, on whatever computer it is: the number needs no key.
  * @param {import("../core/wire/api.js").Api} api @param {string} code @param {ReturnType<typeof createAnswering>} panel
  */
 function countAnswers(api, code, panel) {
-  const room = ownRooms().find((ownRoom) => ownRoom.code === code);
-  if (!room) return;
   const read = async () => {
-    const counts = panel.isOpen() ? await api.classCounts(room).catch(failure) : null;
+    const counts = panel.isOpen() ? await api.answeredCount(code).catch(failure) : null;
     if (counts && !(counts instanceof Problem)) panel.count(counts.answered);
     setTimeout(read, COUNT);
   };

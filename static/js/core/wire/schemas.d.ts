@@ -75,6 +75,11 @@ export interface components {
       /** @description Only if the question asks for it. */
       nickname?: string | null;
     };
+    /** @description How many have answered, without what. */
+    AnsweredReply: {
+      /** @description Answers in the present vote. */
+      answered: number;
+    };
     /** @description The answers to the present question. */
     AnswersReply: {
       n: number;
@@ -3309,6 +3314,7 @@ export type Aligner = components["schemas"]["Aligner"];
 export type AlignerRows = components["schemas"]["AlignerRows"];
 export type AnswerReply = components["schemas"]["AnswerReply"];
 export type AnswerRequest = components["schemas"]["AnswerRequest"];
+export type AnsweredReply = components["schemas"]["AnsweredReply"];
 export type AnswersReply = components["schemas"]["AnswersReply"];
 export type AnswersSummary = components["schemas"]["AnswersSummary"];
 export type ArmComparison = components["schemas"]["ArmComparison"];

@@ -6,7 +6,7 @@ import { connectionProblem, json, tensors } from "./reply.js";
 
 /**
  * @import {
- *   AnswerRequest, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
+ *   AnswerRequest, AnsweredReply, AnswersReply, AnswersSummary, AssignmentCreated, AssignmentReply, AssignmentRequest,
  *   CheckReply, CheckRequest, ClassReply, CollectionCreated, CollectionReply, CorpusCreated, CorpusReply, CorpusRequest,
  *   FoundRowsReply, GalleryReply, HeadExamplesReply, KeptReply, LinkReply, MembersReply, QuestionReply, QuestionRequest,
  *   RecordReply, RemovalReply, RoomCreated, RoomPatch, RoomRecord, RoomReply, RunCreated, RunReply, RunsReply, SeatReply,
@@ -56,6 +56,9 @@ export function rooms({ ask, read, send, events }) {
 
     /** @param {RoomCreated} room @returns {Promise<ClassReply>} */
     classCounts: async (room) => json(await askWithKey(room, "/class")),
+
+    /** How many have answered in the present vote. @param {string} code @returns {Promise<AnsweredReply>} */
+    answeredCount: (code) => read(`${roomPath(code)}/answered`),
 
     /** The questions that were asked, as a QTI package. @param {RoomCreated} room @param {string} lang */
     roomQuestions: async (room, lang) => (await askWithKey(room, `/questions.zip?lang=${lang}`)).blob().catch(connectionProblem),
