@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
@@ -35,6 +36,7 @@ from app.site.lab_answers import lab_answers
 from app.site.site_models import SiteModel, site_models
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
 from model.errors import FileError
+from model.transformer.positions import POSITIONS
 
 PAGES = {"site": "site", "learn": "site-learn"}  # scripts and styles by their file
 EXPLAINED = {"lens", "contributions"}  # graphs that handouts leave out, since they are one file
@@ -66,7 +68,7 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
 def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
     """Yield what is made for this site: pages, scripts, styles, catalogs, descriptions."""
     adapter = models[0].adapter
-    descriptions = [described(model.adapter.info, EXPLAINED) for model in models]
+    descriptions = [site_description(model.adapter.info) for model in models]
     for name, page in site_pages(adapter.info, {model["id"] for model in descriptions}):
         yield name, page.encode()
     for lang in languages():
@@ -81,6 +83,12 @@ def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
     yield "model-worker.js", worker_script().encode()
     yield "models.json", _json(descriptions)
     yield "lab-answers.json", _json(lab_answers())
+
+
+def site_description(info: Any) -> dict[str, Any]:
+    """Return the description of a model; learned positions are parameters, which a page lacks."""
+    positions = set() if POSITIONS[info.positions].learns else {"positions"}
+    return described(info, EXPLAINED | positions)
 
 
 def _copied() -> Iterator[tuple[str, bytes]]:

@@ -6,6 +6,7 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
+import { local } from "../../static/js/core/store/data-sources.js";
 import { openLocalModel } from "../../static/js/local/local-model.js";
 import { Problem } from "../../static/js/core/wire/problem.js";
 
@@ -29,9 +30,15 @@ async function linesOf(lines) {
 }
 
 /** @param {any} request */
-function answer(request) {
+function replied(request) {
   const { path, ...body } = request;
-  return (path ? linesOf(model.lines(path, body)) : model.trace(request)).catch((problem) => {
+  if (request.positions) return local(/** @type {any} */ ({ ...model, description: {} })).answer(request);
+  return path ? linesOf(model.lines(path, body)) : model.trace(request);
+}
+
+/** @param {any} request */
+function answer(request) {
+  return replied(request).catch((problem) => {
     if (!(problem instanceof Problem)) throw problem;
     return { problem: problem.kind, detail: problem.detail, excess: problem.excess };
   });

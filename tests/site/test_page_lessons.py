@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, expect
 from app.lessons.markdown import Text
 from app.lessons.quoted_numbers import lessons, short_lesson
 from app.site.site_pages import lacks
+from app.traces.service import positions_table
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.opened_site import LOADED, Opened
 
@@ -108,6 +109,26 @@ def test_a_figure_of_the_zoo_has_its_model_loaded(opened: Opened) -> None:
     np.testing.assert_allclose(shown(figure), np.asarray(weights)[3], atol=1e-4)
     loaded = {url.split("/")[-2] for url in opened.requested if url.endswith("weights.safetensors")}
     assert loaded == {"en-zh", "zoo-reverse"}
+    opened.assert_quiet()
+
+
+def test_positions_and_vectors_of_tokens_are_drawn(opened: Opened, served: EncoderDecoder) -> None:
+    page = opened.page
+    page.goto(f"{opened.address}lesson-order.html")
+    figure = page.locator("figure[data-link*='view=positions']")
+    figure.scroll_into_view_if_needed()
+    if figure.locator(".veil").is_visible():
+        figure.locator(".veil button").click()
+    alike = json.loads(positions_table("sinusoidal", 24, 64, 512))["similarity"]
+    np.testing.assert_allclose(shown(figure), np.array(alike), atol=1e-6)
+
+    page.goto(f"{opened.address}lesson-text-to-vectors.html")
+    figure = page.locator("figure[data-link*='part=tokens']").first
+    figure.scroll_into_view_if_needed()
+    if figure.locator(".veil").is_visible():
+        figure.locator(".veil button").click()
+    token = np.asarray(served.trace("The unhappy cat is tired.")["source.embedding"])[2]
+    np.testing.assert_allclose(shown(figure)[0], token, atol=1e-4)
     opened.assert_quiet()
 
 

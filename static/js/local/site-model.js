@@ -55,7 +55,7 @@ export function createSiteModel(api, { folder, description, smallModels = [], in
   const running = local(model, ...smallModels);
   const isOpening = REQUEST_KEYS.every((key) => JSON.stringify(mergeStates(initial, requested)[key]) === JSON.stringify(initial[key]));
   const opening = frozen({ ...api, ...running, pace: api.pace }, { id: OPENING, initial, requested, options: OPTIONS });
-  const without = frozen({ ...api, models: async () => [] }, { id: OPENING, initial, requested: { options: requested.options }, options: OPTIONS });
+  const without = frozen({ ...api, models: async () => [], answer: running.answer }, { id: OPENING, initial, requested: { options: requested.options }, options: OPTIONS });
 
   /** The opening's run is no share: nothing is said of one. @param {State} link @returns {Promise<Partial<Page>>} */
   async function open(link) {

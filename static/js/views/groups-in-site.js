@@ -11,6 +11,7 @@ import { feedForward } from "./feed-forward/view.js";
 import { flow } from "./flow/view.js";
 import { inside } from "./inside/view.js";
 import { lines } from "./lines/view.js";
+import { positions } from "./positions/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
 import { whatif } from "./whatif/view.js";
@@ -18,7 +19,7 @@ import { groupsOf } from "./group-purposes.js";
 
 export const GROUPS = groupsOf({
   read: [decoding, alignment, lines, attention],
-  compute: [qkv, space],
+  compute: [qkv, space, positions],
   explain: [heads, feedForward, flow, inside],
   experiment: [compare, whatif],
 });

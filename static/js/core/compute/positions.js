@@ -30,6 +30,39 @@ export const encoding = (pos, width) =>
   Array.from({ length: width }, (_, feature) => Math[feature % 2 ? "cos" : "sin"](pos * frequency(feature >> 1, width)));
 
 /**
+ * The cosine similarity of every two rows of a matrix.
+ * @param {Matrix} matrix  [row, feature]
+ * @returns {Float32Array}  [row, row]; 0 if one is zero
+ */
+export function cosines({ rows, cols, values }) {
+  const unit = Float64Array.from(values);
+  for (let row = 0; row < rows; row++) {
+    const numbers = unit.subarray(row * cols, (row + 1) * cols);
+    const length = Math.hypot(...numbers) || 1;
+    for (let col = 0; col < cols; col++) numbers[col] /= length;
+  }
+  const similarity = new Float32Array(rows * rows);
+  for (let a = 0; a < rows; a++)
+    for (let b = a; b < rows; b++) {
+      let sum = 0;
+      for (let col = 0; col < cols; col++) sum += unit[a * cols + col] * unit[b * cols + col];
+      similarity[a * rows + b] = similarity[b * rows + a] = sum;
+    }
+  return similarity;
+}
+
+/**
+ * PE of the first positions and their cosine similarities, as `GET /api/positions` has them.
+ * @param {number} length
+ * @param {number} width  d_model
+ * @returns {{positions: Float32Array, similarity: Float32Array}}  [position, feature], [position, position]
+ */
+export function encodingTable(length, width) {
+  const positions = Float32Array.from(Array.from({ length }, (_, pos) => encoding(pos, width)).flat());
+  return { positions, similarity: cosines({ rows: length, cols: width, values: positions }) };
+}
+
+/**
  * @param {number} feature
  * @param {number} width
  * @returns {number}  in positions

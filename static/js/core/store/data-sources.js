@@ -3,6 +3,7 @@
  * interface; what a source does not have is thrown as a Problem.
  */
 
+import { encodingTable } from "../compute/positions.js";
 import { completed } from "../wire/model.js";
 import { Problem, failure } from "../wire/problem.js";
 import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
@@ -215,11 +216,29 @@ export function local(...models) {
     trace,
     overview: async () => Promise.reject(lacks()),
     tile: async () => Promise.reject(lacks()),
-    answer: async (question, signal) => ("trace" in question ? trace(question.trace, signal) : Promise.reject(lacks())),
+    async answer(question, signal) {
+      if ("trace" in question) return trace(question.trace, signal);
+      if ("positions" in question) return positionsTable(question.positions);
+      throw lacks();
+    },
     async *lines(path, body, signal) {
       yield* modelOf(body).lines(path, body, signal);
     },
   };
+}
+
+/** The largest length and width of a table in the page, as on a public server: it is computed while the page waits. */
+const MAX_POSITIONS = 512;
+
+/**
+ * Positional encodings, which depend on no model.
+ * @param {{variant: string, length: number, d_model: number}} table
+ * @returns {import("../wire/api.js").Positions}
+ */
+function positionsTable(table) {
+  for (const [field, size] of Object.entries({ length: table.length, d_model: table.d_model }))
+    if (size < 1 || size > MAX_POSITIONS) throw new Problem("out-of-range", { field, detail: `${field} must be from 1 to ${MAX_POSITIONS}` });
+  return { ...table, ...encodingTable(table.length, table.d_model) };
 }
 
 /**

@@ -1,12 +1,11 @@
 /** The encodings shown: for the sentence's positions, or for a chosen size. */
 
 import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
-import { dotProducts, kindOf } from "../../core/compute/positions.js";
+import { cosines, dotProducts, kindOf } from "../../core/compute/positions.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
 import { blockAt, positionedSteps } from "../../core/wire/attentions.js";
 import { Problem } from "../../core/wire/problem.js";
-import { sum, times } from "../../lib/vectors.js";
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
@@ -109,20 +108,6 @@ export function marked(page, hovered) {
   const { query, key } = highlightOf(page, hovered);
   const { query: rows, key: cols } = blockAt(page);
   return { row: query, col: rows === cols ? key : null };
-}
-
-// Cosine similarity of the rows of a matrix.
-
-/**
- * @param {import("../../core/wire/wire.js").Matrix} matrix  [row, feature]
- * @returns {Float32Array}  the cosine of every two rows, [row, row]; 0 if one is zero
- */
-function cosines({ rows, cols, values }) {
-  const row = (/** @type {number} */ i) => values.subarray(i * cols, (i + 1) * cols);
-  const dot = (/** @type {number} */ a, /** @type {number} */ b) => sum(times(row(a), row(b)));
-  const lengths = Array.from({ length: rows }, (_, i) => Math.sqrt(dot(i, i)));
-  const cosine = (/** @type {number} */ a, /** @type {number} */ b) => dot(a, b) / (lengths[a] * lengths[b] || 1);
-  return Float32Array.from({ length: rows * rows }, (_, cell) => cosine(Math.floor(cell / rows), cell % rows));
 }
 
 // The order in which positional encodings are drawn: all sines (even features), then all cosines.
