@@ -46,11 +46,17 @@ class ExportedModels:
         folder = self.root / digest
         return folder if digest.isalnum() and (folder / LAST_FILE).is_file() else None
 
-    def handout_sizes(self) -> dict[str, int]:
-        """Return how many bytes a handout has in which a model runs, by the model's digest."""
+    def handouts(self) -> dict[str, dict[str, int | bool]]:
+        """Return the models that run in a handout, by digest.
+
+        `bytes` is the size of a handout; a model that is not yet `exported` takes minutes.
+        """
         exported = {file.parent.name: file.parent for file in self.root.glob(f"*/{LAST_FILE}")}
         folders = {**self.bundles, **exported}
-        return {digest: handout_bytes(folder) for digest, folder in folders.items()}
+        return {
+            digest: {"bytes": handout_bytes(folder), "exported": digest in exported}
+            for digest, folder in folders.items()
+        }
 
     async def export(self, digest: str) -> Path:
         """Return the folder of a model, which is exported now if it is not yet.
@@ -122,7 +128,7 @@ async def open_exported_models(services: Services) -> AsyncIterator[None]:
     bundles = _bundles(settings, services[Listing]) if can_export else {}
     exported = ExportedModels(settings.data_dir / FOLDER, bundles)
     services.add(exported)
-    services[PageFacts].add("living", exported.handout_sizes)
+    services[PageFacts].add("living", exported.handouts)
     yield
     await exported.close()
 

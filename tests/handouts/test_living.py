@@ -31,7 +31,9 @@ def test_a_model_that_has_gone_from_the_server_is_still_kept(tmp_path: Path) -> 
     models = ExportedModels(tmp_path, {})
     folder = exported_model(tmp_path, "abc")
     assert models.folder("abc") == folder
-    assert [*models.handout_sizes()] == ["abc"]
+    assert {digest: model["exported"] for digest, model in models.handouts().items()} == {
+        "abc": True
+    }
     assert asyncio.run(models.export("abc")) == folder
 
 
@@ -39,8 +41,9 @@ async def test_a_shipped_model_can_be_exported_though_another_is_served(serving:
     shipped = digest_of(CHECKPOINTS / "en-zh")
     async with serving(catalog=Catalog.load({"reverse": "zoo/reverse"}, "cpu")) as client:
         page = (await client.get("/?view=attention")).text
-        sizes = json.loads(unescape(re.search(r'data-living="([^"]*)"', page)[1]))  # type: ignore[index]
-    assert 20e6 < sizes[shipped] < 22e6
+        handouts = json.loads(unescape(re.search(r'data-living="([^"]*)"', page)[1]))  # type: ignore[index]
+    assert 20e6 < handouts[shipped]["bytes"] < 22e6
+    assert not handouts[shipped]["exported"]
 
 
 @pytest.mark.parametrize("digest", ["absent", "..", "../abc", ""])

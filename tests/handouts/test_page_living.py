@@ -172,7 +172,11 @@ def test_the_menu_says_its_size_and_saves_it(
 
 
 def test_a_share_whose_model_has_gone_brings_it_into_the_page(
-    browser: Browser, data: Path, served: EncoderDecoder, launch: Callable[..., AppServer]
+    browser: Browser,
+    data: Path,
+    exported: Path,
+    served: EncoderDecoder,
+    launch: Callable[..., AppServer],
 ) -> None:
     state = {"source": SENTENCE, **PLACE}
     before = launch(data)
@@ -183,9 +187,19 @@ def test_a_share_whose_model_has_gone_brings_it_into_the_page(
     page.on("console", lambda message: printed.append(message.text))
     page.goto(before.url + path)
     expect(page.locator("#frozen")).to_be_visible(timeout=LOADED)
-    expect(page.locator("#run-here")).to_be_hidden()
+    for absent in ("#run-here", "#run-here-says"):
+        expect(page.locator(absent)).to_be_hidden()
+    expect(page.locator("#open-live")).to_be_visible()
+    kept = data / FOLDER / served.info.digest
+    kept.unlink()
     after = launch(data, models="reverse=zoo/reverse", zoo="false")
     page.goto(after.url + path)
+    expect(page.locator("#run-here-says")).to_contain_text("takes minutes", timeout=LOADED)
+    kept.symlink_to(exported)
+    page.goto(after.url + path)
+    expect(page.locator("#run-here")).to_be_visible(timeout=LOADED)
+    for absent in ("#run-here-says", "#open-live"):
+        expect(page.locator(absent)).to_be_hidden()
     weights = shown(page)
     page.locator("#heads label").nth(2).click()
     page.wait_for_url(re.compile("head=2"))

@@ -309,6 +309,6 @@ def test_a_share_searches_again_or_shows_what_was_frozen(page: Page, workspace: 
         change = workspace.find(".candidates button").first
         (expect(change).to_be_enabled if served else expect(change).to_be_disabled)()
     assert workspace.find(".candidates .unknown").count() == 0
-    expect(workspace.find(".next .note")).to_contain_text("Open it live to see the other beams")
-    expect(workspace.find("#open-live")).to_be_visible()
+    expect(workspace.find(".next .note")).to_have_text("A share keeps the path, not the search.")
+    expect(workspace.find("#open-live")).to_be_hidden()
     expect(workspace.find(".look")).to_have_count(3)

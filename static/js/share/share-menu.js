@@ -2,7 +2,7 @@
 
 import { shownPart } from "../core/store/model-part-names.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { livingSizes } from "../core/page/disclosure.js";
+import { exportWait, livingModels } from "../core/page/disclosure.js";
 import { find } from "../lib/dom.js";
 import { megabytes } from "../lib/numbers.js";
 import { additionalContents, isDeparted, stateOf } from "../core/store/share-contents.js";
@@ -64,6 +64,7 @@ function frozen(context) {
   });
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
   live.href = "/?" + format(link);
+  live.hidden = !page.live;  // it would open in another model
   offerToRun(context, page, share);
 }
 
@@ -75,11 +76,14 @@ function frozen(context) {
  */
 function offerToRun({ t, format }, { link, live }, { id, model }) {
   const run = /** @type {HTMLAnchorElement} */ (find("#run-here"));
-  const bytes = livingSizes()[model.digest];
-  run.hidden = live || !bytes;
+  const running = livingModels()[model.digest];
+  run.hidden = live || !running;
+  const wait = find("#run-here-says");
+  wait.textContent = exportWait(t, running);
+  wait.hidden = run.hidden || running.exported;
   if (run.hidden) return;
   const { theme } = document.documentElement.dataset;
-  run.textContent = t("Run the model in this page ({size} MB)", { size: megabytes(bytes) });
+  run.textContent = t("Run the model in this page ({size} MB)", { size: megabytes(running.bytes) });
   run.href = `/s/${id}/runs?${new URLSearchParams({ lang: link.lang, ...(theme && { theme }) })}#${format(link)}`;
-  run.onclick = () => (run.textContent = t("The model is being loaded."));
+  run.onclick = () => void (run.textContent = running.exported ? t("The model is being loaded.") : t("The server prepares the model …"));
 }

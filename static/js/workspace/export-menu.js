@@ -2,7 +2,7 @@
 
 import { json } from "../core/compute/computed-tensors.js";
 import { poster } from "../core/draw/export-picture.js";
-import { bindExportPanel, livingSizes, worksheetOf } from "../core/page/disclosure.js";
+import { bindExportPanel, exportWait, livingModels, worksheetOf } from "../core/page/disclosure.js";
 import { changes, isChanged, plainChange } from "../core/store/interventions.js";
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
@@ -169,11 +169,12 @@ const SCALE = 2;
  */
 export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html", "living"]) {
   const { t, store } = context;
-  const sizes = livingSizes();
-  const words = wordings(t, Math.max(...Object.values(sizes)));
+  const living = livingModels();
+  const ownModel = () => living[store.get().model?.digest ?? ""];
+  const words = wordings(t, Math.max(...Object.values(living).map(({ bytes }) => bytes)));
   bindExportPanel({
     t,
-    kinds: kinds.filter((kind) => kind !== "living" || Object.keys(sizes).length).map((kind) => ({ kind, ...words[kind] })),
+    kinds: kinds.filter((kind) => kind !== "living" || Object.keys(living).length).map((kind) => ({ kind, ...words[kind] })),
     async make(kind) {
       const page = store.get();
       const name = nameOf(page, view(page.link.view), ENDINGS[kind] ?? kind);
@@ -181,7 +182,8 @@ export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json",
       printPicture(drawn(context), name);
       return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
-    lacks: (kind) => (kind === "living" ? !((store.get().model?.digest ?? "") in sizes) : PICTURES.includes(kind) && !context.figure.shown().picture?.()),
+    lacks: (kind) => (kind === "living" ? !ownModel() : PICTURES.includes(kind) && !context.figure.shown().picture?.()),
+    waits: (kind) => (kind === "living" ? exportWait(t, ownModel()) : ""),
     ...(kinds.includes("html") && { worksheet: () => worksheetOf(linkOf(context), store.get().link.lang) }),
   });
 }

@@ -67,24 +67,31 @@ export function bindDisclosure(button, panel, also = () => {}) {
  * @property {(kind: string) => Promise<{file: Blob, name: string} | {says: string}>} make  returns
  *   a file to save, or a message if the browser does the rest; throws a Problem
  * @property {(kind: string) => boolean} [lacks]  whether a kind is not available at present
+ * @property {(kind: string) => string} [waits]  what is said of a file that takes long; "": it does not
  * @property {() => string} [worksheet]  the address of the worksheet of what is on the screen; absent: there is none
  */
 
-/** The bytes of a handout in which a model runs, by the model's digest; none where this server makes none. @returns {Record<string, number>} */
-export const livingSizes = () => JSON.parse(find("#workspace").dataset.living || "{}");
+/** @typedef {{bytes: number, exported: boolean}} LivingModel  bytes: of a handout in which it runs; exported: otherwise the first handout takes minutes */
+
+/** The models that run in a handout, by digest; none where this server makes none. @returns {Record<string, LivingModel>} */
+export const livingModels = () => JSON.parse(find("#workspace").dataset.living || "{}");
+
+/** What is said of a model that is not exported yet. @param {import("../../lib/i18n.js").Translate} t @param {LivingModel} [model] */
+export const exportWait = (t, model) => (model && !model.exported ? t("The first time, the server prepares the model, which takes minutes.") : "");
 
 /** The page of a worksheet. @param {string} link  of what is to be on it @param {string} lang */
 export const worksheetOf = (link, lang) => `/worksheet?${new URLSearchParams({ link, lang })}`;
 
 /** @param {Exports} of */
-export function bindExportPanel({ t, kinds, make, lacks = () => false, worksheet }) {
+export function bindExportPanel({ t, kinds, make, lacks = () => false, waits = () => "", worksheet }) {
   const button = /** @type {HTMLButtonElement} */ (find("#export"));
   const panel = find("#export-panel");
   const message = h("p", { role: "status", className: "says" });
   const choices = kinds.map(({ kind, name, says: about }) => {
-    const choice = h("button", { type: "button", className: "export-kind" }, h("b", {}, name), " ", h("span", {}, about));
+    const wait = h("span", {});
+    const choice = h("button", { type: "button", className: "export-kind" }, h("b", {}, name), " ", h("span", {}, about), " ", wait);
     choice.addEventListener("click", () => take(kind));
-    return { kind, choice };
+    return { kind, choice, wait };
   });
   const sheet = h("a", { className: "export-kind" }, h("b", {}, t("Worksheet to print")), " ", h("span", {}, t("blanks to fill in, and an answer key")));
   const items = [...choices.map(({ choice }) => choice), ...(worksheet ? [sheet] : [])];
@@ -93,7 +100,7 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false, worksheet
 
   /** @param {string} kind */
   async function take(kind) {
-    message.textContent = t("Making the file …");
+    message.textContent = `${t("Making the file …")} ${waits(kind)}`.trim();
     const result = await make(kind).catch(problemOf);
     if (result instanceof Problem) return void (message.textContent = wording(t, result));
     if ("says" in result) return void (message.textContent = result.says);
@@ -104,7 +111,10 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false, worksheet
   bindDisclosure(button, panel, (open) => {
     message.textContent = "";
     if (!open) return;
-    for (const { kind, choice } of choices) choice.disabled = lacks(kind);
+    for (const { kind, choice, wait } of choices) {
+      choice.disabled = lacks(kind);
+      wait.textContent = waits(kind);
+    }
     if (worksheet) sheet.href = worksheet();
   });
 }

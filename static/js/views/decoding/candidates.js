@@ -54,9 +54,9 @@ export function createCandidates({ t, uniqueId }, { pick, turn }) {
 /** @param {Translate} t @param {Scene} scene */
 function advice(t, { page, plan, step, frozen }) {
   if (frozen && page.link.target === null && plan.method === "beam")
-    return t("A share keeps the path, not the search. Open it live to see the other beams.");
+    return prose([t("A share keeps the path, not the search."), ...(page.live ? [t("Open it live to see the other beams.")] : [])]);
   if (frozen && page.link.target === null && plan.method === "sample")
-    return t("A share keeps the sampled tokens, not the candidates. Open it live to see those.");
+    return prose([t("A share keeps the sampled tokens, not the candidates."), ...(page.live ? [t("Open it live to see those.")] : [])]);
   if (isFixed(page)) return "";
   const click = t("Click another token, and the text continues from there.");
   if (plan.method !== "sample" || step.forced) return click;
