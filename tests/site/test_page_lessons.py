@@ -113,22 +113,20 @@ def test_a_figure_of_the_zoo_has_its_model_loaded(opened: Opened) -> None:
 
 
 def test_positions_and_vectors_of_tokens_are_drawn(opened: Opened, served: EncoderDecoder) -> None:
-    page = opened.page
-    page.goto(f"{opened.address}lesson-order.html")
-    figure = page.locator("figure[data-link*='view=positions']")
-    figure.scroll_into_view_if_needed()
-    if figure.locator(".veil").is_visible():
-        figure.locator(".veil button").click()
+    table: dict[str, Any] = {"part": "likeness", "length": 24, "width": 64}
+    opened.open(source="The dog bites him.", view="positions", **table)
     alike = json.loads(positions_table("sinusoidal", 24, 64, 512))["similarity"]
-    np.testing.assert_allclose(shown(figure), np.array(alike), atol=1e-6)
+    np.testing.assert_allclose(opened.weights(), np.array(alike), atol=1e-6)
 
+    page = opened.page
     page.goto(f"{opened.address}lesson-text-to-vectors.html")
     figure = page.locator("figure[data-link*='part=tokens']").first
+    figure.locator(".veil button").click()
     figure.scroll_into_view_if_needed()
-    if figure.locator(".veil").is_visible():
-        figure.locator(".veil button").click()
-    token = np.asarray(served.trace("The unhappy cat is tired.")["source.embedding"])[2]
-    np.testing.assert_allclose(shown(figure)[0], token, atol=1e-4)
+    expect(figure.locator(".stand")).to_have_attribute("data-live", "yes", timeout=LOADED)
+    ids = [token.id for token in served.trace("The unhappy cat is tired.").texts["source"]]
+    for id_ in ids:
+        expect(figure.locator(".stand")).to_contain_text(str(id_))
     opened.assert_quiet()
 
 
