@@ -17,7 +17,7 @@ SMALL, TIMES = 1_000, 4
 FLOOR = 2e-3  # seconds of processor time below which no growth is measured
 MOST = 8.0  # times the time for four times the text: 4 if it is linear, 16 if it is quadratic
 ATOMS = 6  # characters of a pattern that are combined
-SECONDS = 0.5  # of processor time for a case; a linear one takes milliseconds
+SECONDS = 2.0  # of processor time for a case; a linear one takes milliseconds, garbage a second
 
 
 def texts_against(pattern: str, flags: int = 0) -> Iterator[Callable[[int], str]]:
