@@ -46,6 +46,8 @@ function room(t) {
   const polls = [];
   /** @type {{heard: number[], failed: string[], ended: number}} */
   const said = { heard: [], failed: [], ended: 0 };
+  /** How many streams there had been at each reconnection. @type {number[]} */
+  const regained = [];
   let present = READER;
   const api = {
     /** @param {string} code @param {typeof READER} reader @param {AbortSignal} signal */
@@ -73,10 +75,12 @@ function room(t) {
   const stream = createRoomStream(/** @type {any} */ (api), "abc234", () => present, {
     hear: ({ seq }) => said.heard.push(seq),
     failed: ({ kind }) => said.failed.push(kind),
+    reconnected: () => regained.push(streams.length),
     ended: () => said.ended++,
   });
   return {
     stream,
+    regained,
     streams,
     polls,
     said,
@@ -101,6 +105,30 @@ test("no state older than one that was seen is heard, nor the same one twice", a
   stream.start();
   for (const seq of [3, 2, 3, 5]) await event(state(seq));
   assert.deepEqual(said, { heard: [3, 5], failed: [], ended: 0 });
+  stream.stop();
+});
+
+test("a page knows that it is connected again, although nothing has changed meanwhile", async (t) => {
+  const { stream, streams, polls, said, regained, after, event } = room(t);
+  stream.start();
+  await event(state(4));
+  streams[0].next.reject(new Problem("offline"));
+  await after(500);
+  assert.deepEqual([said.failed, regained], [["offline"], []]);
+  await event(state(4));
+  await event(state(4));
+  assert.deepEqual([said.heard, regained], [[4], [2]]);
+  await event("end");
+  await after(500);
+  await after(3_000); // nothing is streamed any more
+  await after(1_000);
+  assert.equal(polls.at(-1)?.since, 4);
+  polls.at(-1)?.next.reject(new Problem("offline"));
+  await after(8_000);
+  assert.equal(polls.at(-1)?.since, undefined); // does not wait for a change
+  polls.at(-1)?.next.resolve(state(4));
+  await after(0);
+  assert.deepEqual([said.heard, regained.length], [[4], 2]);
   stream.stop();
 });
 

@@ -132,6 +132,7 @@ function createPresenter(api, presented, access, { resumes, changed, ended }) {
   const stream = createRoomStream(api, access.code, () => reader, {
     hear,
     failed: (failed) => ((problem = failed), changed()),
+    reconnected: () => ((problem = null), changed()),
     // Twenty screens already follow; the teacher's page can do without the stream.
     ended: () => !SHUT.has(problem?.kind ?? "") && end(problem),
   });

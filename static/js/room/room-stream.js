@@ -18,6 +18,7 @@ const FINAL = new Set(["unknown-room", ...SHUT]);
  * @typedef {object} Listening
  * @property {(state: RoomState) => void} hear  called with states that are each newer than the last
  * @property {(problem: import("../core/wire/problem.js").Problem) => void} failed  called with each failure
+ * @property {() => void} reconnected  called when the server replies again after failures, also without a newer state
  * @property {() => void} ended  called when the room has ended, or lets nobody in
  */
 
@@ -27,13 +28,18 @@ const FINAL = new Set(["unknown-room", ...SHUT]);
  * @param {() => import("../core/wire/subject-requests.js").Reader} reader
  * @param {Listening} listener
  */
-export function createRoomStream(api, code, reader, { hear, failed, ended }) {
+export function createRoomStream(api, code, reader, { hear, failed, reconnected, ended }) {
   let controller = new AbortController();
   let seq = 0;
   let polls = false;
+  let isBroken = false;
 
   /** @param {RoomState} state */
   function take(state) {
+    if (isBroken) {
+      isBroken = false;
+      reconnected();
+    }
     if (state.seq > seq) {
       seq = state.seq;
       hear(state);
@@ -71,12 +77,13 @@ export function createRoomStream(api, code, reader, { hear, failed, ended }) {
     for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
       const before = seq;
       try {
-        if (polls) take(await api.roomState(code, reader(), { since: seq, signal }));
+        if (polls) take(await api.roomState(code, reader(), { since: isBroken ? undefined : seq, signal }));
         else await listen(signal);
         wait = FIRST_WAIT;
       } catch (error) {
         if (signal.aborted) return;
         const problem = failure(error);
+        isBroken = true;
         failed(problem);
         if (FINAL.has(problem.kind)) return void ended();
       }

@@ -97,6 +97,10 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
       problem = failed;
       show();
     },
+    reconnected() {
+      problem = null;
+      show();
+    },
     ended() {
       over = true;
       setExploring(code, false);
