@@ -63,7 +63,7 @@ def test_figures_are_made_in_sight_and_take_a_sentence_of_ones_own(lesson: Reade
 
 def test_a_figure_shows_and_changes_what_the_lesson_is_about(lesson: Reader) -> None:
     lesson.open("/learn/words")
-    figure = lesson.figure(1)
+    figure = lesson.figure(2)
     shown = figure.locator("[data-of]")
     about = (figure.get_attribute("data-about") or "").split()
     assert shown.evaluate_all("all => all.map(one => one.dataset.of)") == about

@@ -25,7 +25,7 @@ ZOO = {
         "The animal didn't cross the street because it was too tired.",
         "They forgot the lamb and the bag because it was too full.",
     ],
-    "sort-no-warm-up": ["d a c b", "z", "q w e r t y", "unknown words ✓", "d ab c"],
+    "reverse": ["d a c b", "z", "q w e r t y", "unknown words ✓", "d ab c"],
 }
 
 
