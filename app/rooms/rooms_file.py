@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -61,16 +61,21 @@ class RoomsFile:
 
     @classmethod
     def open(cls, path: Path) -> Self | None:
-        """Open or create a file; None if another server has it, or if it cannot be used."""
-        try:
-            make_private_file(path)
-            database = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
-            database.executescript(TABLES)
-            database.execute("DELETE FROM rooms WHERE until <= ?", (time.time(),))
-            database.execute("DELETE FROM fields WHERE code NOT IN (SELECT code FROM rooms)")
-        except (OSError, sqlite3.Error) as error:
-            log.warning("rooms end with this server: %s: %s", path, error)
-            return None
+        """Open or create a file; None if another server has it, or if it is damaged or unusable."""
+        with ExitStack() as opened:
+            try:
+                make_private_file(path)
+                database = sqlite3.connect(path, timeout=LOCK_SECONDS, isolation_level=None)
+                opened.callback(database.close)
+                database.executescript(TABLES)
+                if database.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
+                    raise sqlite3.DatabaseError("it is damaged")
+                database.execute("DELETE FROM rooms WHERE until <= ?", (time.time(),))
+                database.execute("DELETE FROM fields WHERE code NOT IN (SELECT code FROM rooms)")
+            except (OSError, sqlite3.Error) as error:
+                log.warning("rooms end with this server: %s: %s", path, error)
+                return None
+            opened.pop_all()
         return cls(database)
 
     def rooms(self) -> Iterator[StoredRoom]:

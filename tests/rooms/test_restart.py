@@ -10,6 +10,7 @@ from app.rooms.bus import MemoryBus
 from app.rooms.rooms_file import RoomsFile
 from tests.servers import running_app
 
+PAGE_BYTES = 4096  # of SQLite
 ASK = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}
 
 
@@ -114,3 +115,18 @@ async def test_a_file_is_one_servers_and_a_lesson_goes_on_without_it(
     await bus.close()
     path.write_bytes(b"damaged")
     assert RoomsFile.open(path) is None
+
+
+async def test_a_damaged_page_of_the_file_stops_no_server(tmp_path: Path) -> None:
+    path = tmp_path / "rooms.db"
+    bus = MemoryBus(file=opened(path))
+    await bus.create("aaaaaa", b"1", 60, 10)
+    for n in range(4):
+        await bus.put("aaaaaa", "part", f"{n}", b"an answer" * 2_000)  # of several pages
+    await bus.close()
+    whole = path.read_bytes()
+    for start in range(0, len(whole), PAGE_BYTES):
+        damaged = bytearray(whole)
+        damaged[start : start + PAGE_BYTES] = b"\xff" * PAGE_BYTES
+        path.write_bytes(damaged)
+        assert RoomsFile.open(path) is None, start
