@@ -30,11 +30,8 @@ def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def csv_reply(content: str, name: str) -> Response:
-    """Return a table as a file to save, which no cache keeps."""
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Disposition": f'attachment; filename="{name}.csv"',
-    }
+    """Return a table as a file to save."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(content, headers=headers, media_type=CSV)
 
 

@@ -71,7 +71,8 @@ class SecurityHeaders:
 
 def _is_private(scope: Scope) -> bool:
     headers = Headers(scope=scope)
-    has_key = not KEYS.isdisjoint(headers) or headers.get("authorization", "").startswith("Bearer")
+    scheme = headers.get("authorization", "").partition(" ")[0].lower()
+    has_key = scheme == "bearer" or not KEYS.isdisjoint(headers)
     return has_key or scope["method"] not in ("GET", "HEAD")
 
 
