@@ -206,7 +206,10 @@ async def measure(url: str, names: Sequence[str], seconds: float, turns: int) ->
         attacker, other_end = multiprocessing.Pipe()
         spawn = multiprocessing.get_context("spawn")
         created = await assignment(client)
-        process = spawn.Process(target=attack_on_request, args=(url, created, other_end))
+        # A daemon: it ends with this process, also if a measurement fails.
+        process = spawn.Process(
+            target=attack_on_request, args=(url, created, other_end), daemon=True
+        )
         process.start()
         print("\n| Beside | addresses | p95 | p95 beside an idle client | ratio | replies |")
         print("|---|--:|--:|--:|--:|---|")
