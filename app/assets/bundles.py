@@ -67,9 +67,8 @@ WITHOUT_HOST = WITHOUT_PLOTLY | {
     "learn/lesson-address": "learn/lesson-address-in-site",
 }
 WITHOUT_SERVER = {
-    **(WITHOUT_PLOTLY | _left_out("lib/npz")),
-    "core/wire/api": "handout/without-server",
-    "core/figure/problem-wording": "handout/without-server",
+    **WITHOUT_PLOTLY,
+    **_left_out("lib/npz", "core/wire/api", "core/figure/problem-wording"),
     "views/groups": "views/groups-in-handout",
 }
 WITHOUT_MAP = WITHOUT_SERVER | _left_out("long/map/view")
