@@ -37,12 +37,12 @@ async def test_an_assignment_is_created_and_read_without_its_answers(
     assert "truth" not in read.text
 
 
-async def stated(one: Assignment) -> list[object]:
+async def stated(assignment: Assignment) -> list[object]:
     """Return the right numbers that the questions state."""
-    reply = await one.get()
+    reply = await assignment.get()
     assert reply.status_code == 200, reply.text
     assert reply.headers["vary"] == "Authorization"
-    assert (reply.headers.get("cache-control") == "no-store") == bool(one.key)
+    assert (reply.headers.get("cache-control") == "no-store") == bool(assignment.key)
     asked = [question["ask"] for question in reply.json()["questions"]]
     assert all(("value" in ask) == (ask["link"] == NUMBER["link"]) for ask in asked)
     return [ask.get("value") for ask in asked]

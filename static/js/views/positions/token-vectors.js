@@ -77,8 +77,8 @@ function nearestTo(trace, index, count) {
 function renderNumbers(table, page, trace, { index, partNames, t }) {
   const tokens = trace.tokens[typedText(page.model)];
   const steps = axes(page.model, trace, readBlock(page).id).cols;
-  const other = tokens.findIndex(({ id }, i) => i !== index && id === tokens[index].id);
-  const places = [index, other].filter((i) => i >= 0).sort((a, b) => a - b);
+  const repeated = tokens.findIndex(({ id }, i) => i !== index && id === tokens[index].id);
+  const places = [index, repeated].filter((i) => i >= 0).sort((a, b) => a - b);
   const [embedding, ...added] = vectorNames(page);
   const [embeddingName, ...addedNames] = partNames;
   const line = (/** @type {string} */ tensor, /** @type {number} */ i, /** @type {string} */ name) => {
