@@ -137,7 +137,7 @@ class ExampleJob(ReplyJob):
 
     def alone(self, adapter: Adapter) -> Encoded:
         """Return the reply. Raises InputError for no history, or a number out of range."""
-        return self.encoding(_example(self.model, adapter, self.number))
+        return self.encoding(example_reply(self.model, adapter, self.number))
 
 
 def _overview(name: str, adapter: Adapter) -> dict[str, Any]:
@@ -157,7 +157,11 @@ def _overview(name: str, adapter: Adapter) -> dict[str, Any]:
     }
 
 
-def _example(name: str, adapter: Adapter, number: int) -> Reply:
+def example_reply(name: str, adapter: Adapter, number: int) -> Reply:
+    """Return one example with all its attention.
+
+    Raises InputError for no history, or a number out of range.
+    """
     learning = _learning(adapter)
     last = len(learning.examples) - 1
     if not 0 <= number <= last:

@@ -8,6 +8,7 @@ ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
 opening-en.share, …   the run on which the page opens
 lab-answers.json      attention by hand in lessons, computed beforehand
+en-zh/learning-0.bin  a sentence at each saved step of the training, compressed with gzip
 models.json           descriptions of the models, the one that translates first
 en-zh/, zoo-…/        each exported model
 """
@@ -15,6 +16,7 @@ en-zh/, zoo-…/        each exported model
 import gzip
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from typing import Any
 from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
+from app.engine.model_listing import example_reply
 from app.local_models.page_files import (
     LIBRARIES,
     RUNTIME_FILE,
@@ -35,11 +38,14 @@ from app.site.frozen_opening import frozen_opening
 from app.site.lab_answers import lab_answers
 from app.site.site_models import SiteModel, site_models
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
+from model.adapters.requests.adapter import Adapter
 from model.errors import FileError
 from model.transformer.positions import POSITIONS
 
 PAGES = {"site": "site", "learn": "site-learn"}  # scripts and styles by their file
 EXPLAINED = {"lens", "contributions"}  # graphs that handouts leave out, since they are one file
+TRAINING = {"learning"}  # its data come with the site
+EXAMPLES = 1  # of the training, the one that lessons show: each is a quarter of a megabyte
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 
 
@@ -81,6 +87,8 @@ def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.css", bundles.stylesheet(page).encode()
         yield f"{name}.js", script.encode()
     yield "model-worker.js", worker_script().encode()
+    for model in models:
+        yield from _saved_training(model.adapter)
     yield "models.json", _json(descriptions)
     yield "lab-answers.json", _json(lab_answers())
 
@@ -88,7 +96,17 @@ def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
 def site_description(info: Any) -> dict[str, Any]:
     """Return the description of a model; learned positions are parameters, which a page lacks."""
     positions = set() if POSITIONS[info.positions].learns else {"positions"}
-    return described(info, EXPLAINED | positions)
+    description = described(info, EXPLAINED | TRAINING | positions)
+    return {**description, "examples": min(info.examples, EXAMPLES)}
+
+
+def _saved_training(adapter: Adapter) -> Iterator[tuple[str, bytes]]:
+    """Yield how a model learned its first examples, as the API replies, and nothing of others."""
+    for number in range(min(adapter.info.examples, EXAMPLES)):
+        reply = example_reply(adapter.info.id, adapter, number)
+        examples = reply.document["examples"][:EXAMPLES]
+        file = replace(reply, document={**reply.document, "examples": examples}).safetensors()
+        yield f"{adapter.info.id}/learning-{number}.bin", gzip.compress(file, 9, mtime=0)
 
 
 def _copied() -> Iterator[tuple[str, bytes]]:
@@ -112,9 +130,11 @@ def _offline(into: Path, written: list[Path], names: list[str]) -> bytes:
 
 
 def _is_first(name: str) -> bool:
-    """Return whether a file is kept before it is asked for; lessons are kept as they are read."""
+    """Return whether a file is kept at once; lessons and a model's files are as they are read."""
     pages = {page_name(page, lang) for page in (HOME, CONTENTS) for lang in languages()}
-    return name != RUNTIME_FILE and (name in pages or not name.endswith(".html"))
+    return (
+        name != RUNTIME_FILE and "/" not in name and (name in pages or not name.endswith(".html"))
+    )
 
 
 def _json(content: object) -> bytes:

@@ -1,5 +1,6 @@
 """Lessons of a site in Chromium: their figures and answers are the page's own model's."""
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -9,6 +10,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
+from app.engine.model_listing import example_reply
+from app.engine.wire import Reply
+from app.lessons.blocks import FigureBlock
 from app.lessons.markdown import Text
 from app.lessons.quoted_numbers import lessons, short_lesson
 from app.site.site_pages import lacks
@@ -130,6 +134,29 @@ def test_positions_and_vectors_of_tokens_are_drawn(opened: Opened, served: Encod
     opened.assert_quiet()
 
 
+def test_the_training_comes_with_the_site(
+    site: Path, opened: Opened, served: EncoderDecoder
+) -> None:
+    file = gzip.decompress((site / "headlight/en-zh/learning-0.bin").read_bytes())
+    mine, theirs = Reply.parse(file), example_reply("en-zh", served, 0)
+    assert len(mine.document["examples"]) == 1
+    assert mine.document["texts"] == theirs.document["texts"]
+    assert mine.arrays.keys() == theirs.arrays.keys()
+    for name, numbers in theirs.arrays.items():
+        np.testing.assert_array_equal(mine.arrays[name], numbers)
+    page = opened.page
+    page.goto(f"{opened.address}lesson-training.html")
+    figure = page.locator("figure[data-link*='view=training&block=cross']")
+    if figure.locator(".veil").is_visible():
+        figure.locator(".veil button").click()
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator(".stand .matrix .chart canvas")).to_be_visible(timeout=LOADED)
+    last = max(int(name.partition(".")[0]) for name in theirs.arrays if name[0].isdigit())
+    weights = theirs.arrays[f"{last}.decoder.0.cross.weights"][6] / 255
+    np.testing.assert_allclose(shown(figure), weights, atol=1e-6)
+    opened.assert_quiet()
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_lesson_has_a_page_whose_links_lead_somewhere(site: Path, lang: str) -> None:
     folder = site / "headlight"
@@ -140,6 +167,9 @@ def test_every_lesson_has_a_page_whose_links_lead_somewhere(site: Path, lang: st
         page = (folder / f"lesson-{lesson.slug}{ending}.html").read_text()
         addresses = re.findall(r'(?:href|src)="([^"#?]+)', page)
         assert not {*addresses} - names
-        parts = (part for part in lesson.document(lang).parts if not isinstance(part, Text))
-        lacking = [part for part in parts if lacks(models, part.block, part.block.link)]
-        assert page.count('class="not-served"') == len(lacking)
+        blocks = [part.block for part in lesson.document(lang).parts if not isinstance(part, Text)]
+        shown_links = [
+            block.shown(False) if isinstance(block, FigureBlock) else block.link for block in blocks
+        ]
+        lacking = [lacks(models, *drawn) for drawn in zip(blocks, shown_links, strict=True)]
+        assert page.count('class="not-served"') == sum(lacking)

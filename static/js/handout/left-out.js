@@ -16,6 +16,16 @@ export function createPlotter() {
   throw new Error("a page in one file has no plotly.js");
 }
 
+/** @type {typeof import("../core/draw/plotly.js").createPlot} */
+export function createPlot() {
+  throw new Error("a page in one file has no plotly.js");
+}
+
+/** @type {typeof import("../core/figure/zoom.js").words} */
+export function words() {
+  throw new Error("a page in one file has no plotly.js");
+}
+
 /** @type {typeof import("../core/figure/zoom.js").createZoom} */
 export const createZoom = () => ({ elements: [], draw() {}, size: () => null, mark() {}, destroy() {} });
 

@@ -14,13 +14,16 @@ export async function openRuntime(ort, read) {
   if (!response.ok) throw new Error(`${WASM}: ${response.status}`);
   const bytes = new Uint8Array(await response.arrayBuffer());
   ort.env.wasm.numThreads = 1;
-  ort.env.wasm.wasmBinary = isGzip(bytes) ? await decompressed(bytes) : bytes;
+  ort.env.wasm.wasmBinary = await whole(bytes);
 }
+
+/** A file of a site as it was before it was compressed. @param {Uint8Array<ArrayBuffer>} bytes */
+export const whole = async (bytes) => (isGzip(bytes) ? decompressed(bytes) : bytes);
 
 /** Whether it is still compressed: a host that says so has it decompressed already. @param {Uint8Array} bytes */
 const isGzip = (bytes) => GZIP.every((byte, index) => bytes[index] === byte);
 
-/** @param {Uint8Array} bytes */
+/** @param {Uint8Array<ArrayBuffer>} bytes */
 async function decompressed(bytes) {
   const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());

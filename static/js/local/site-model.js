@@ -7,6 +7,7 @@ import { aligningHead } from "../core/store/highlight.js";
 import { frozen, local } from "../core/store/data-sources.js";
 import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
 import { OPTIONS } from "../views/index.js";
+import { whole } from "./runtime.js";
 import { createWorkerModel, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */
@@ -23,13 +24,23 @@ const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 
 
 export const hasSimd = () => typeof WebAssembly === "object" && WebAssembly.validate(SIMD);
 
+/** The address of a sentence at every saved step of a training, and the parts of its file's name. */
+const LEARNING = /^\/api\/models\/([^/]+)\/learning\/(\d+)$/;
+
 /**
- * A function in place of `fetch` that has the opening's run at its address beside the page.
+ * A function in place of `fetch` that has the opening's run, and how a model was learned, at their
+ * addresses beside the page.
  * @param {typeof globalThis.fetch} send
- * @param {string} file
+ * @param {string} [file]  of the opening's run
  * @returns {typeof globalThis.fetch}
  */
-export const fetchFromSite = (send, file) => (path, options) => send(path === `/api/shares/${OPENING}` ? file : path, options);
+export const fetchFromSite = (send, file) => async (path, options) => {
+  if (file && path === `/api/shares/${OPENING}`) return send(file, options);
+  const learned = LEARNING.exec(String(path));
+  if (!learned) return send(path, options);
+  const response = await send(`${learned[1]}/learning-${learned[2]}.bin`, options);
+  return response.ok ? new Response(await whole(new Uint8Array(await response.arrayBuffer()))) : response;
+};
 
 export const startWorker = () => new Worker("model-worker.js", { type: "module" });
 
@@ -52,7 +63,7 @@ const lateWorker = (started) => ({
  */
 export function createSiteModel(api, { folder, description, smallModels = [], initial, requested, started, onLoading }) {
   const model = createWorkerModel(lateWorker(started), folder, description, onLoading);
-  const running = local(model, ...smallModels);
+  const running = local({ ...model, learning: api.learning }, ...smallModels);
   const isOpening = REQUEST_KEYS.every((key) => JSON.stringify(mergeStates(initial, requested)[key]) === JSON.stringify(initial[key]));
   const opening = frozen({ ...api, ...running, pace: api.pace }, { id: OPENING, initial, requested, options: OPTIONS });
   const without = frozen({ ...api, models: async () => [], answer: running.answer }, { id: OPENING, initial, requested: { options: requested.options }, options: OPTIONS });

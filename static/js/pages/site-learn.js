@@ -14,7 +14,7 @@ import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 import { find } from "../lib/dom.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
+import { fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
 import { createWorkerModel } from "../local/worker-model.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
@@ -23,30 +23,30 @@ const { lang = "en", catalog = "", glossary = "", lesson = "" } = find("#learn")
 
 async function start() {
   const veils = lesson ? bindVeils(find("#lesson"), { answered: answeredEarlier(lesson), linked: linkedFigure(window) }) : null; // before anything is awaited
-  const api = createApi((...request) => fetch(...request));
+  const api = createApi(fetchFromSite((...request) => fetch(...request)));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
   bindTheme(window, find("#theme"), page.restyle);
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   await keptFiles();
   if (!veils) return showProgress(page);
   const lab = createLabAnswers(() => fetch("lab-answers.json").then((response) => response.json()));
-  const services = { page, api: { ...api, lab }, source: await openSource(page), lang, lesson, isServed: false };
+  const services = { page, api: { ...api, lab }, source: await openSource(page, api), lang, lesson, isServed: false };
   bindFigures(services);
   bindQuestions(services, veils);
   bindSymbols(find("#lesson"));
 }
 
-/** The models of the page; the first says how much of it has come. @param {PageContext} page */
-async function openSource({ t }) {
+/** The models of the page; the first says how much of it has come. @param {PageContext} page @param {import("../core/wire/api.js").Api} api */
+async function openSource({ t }, { learning }) {
   const [description, ...zooModels] = await fetch("models.json").then((response) => response.json()).then((models) => models.map(completed));
   const loading = bindLoading(find("#runs-here"), t, () => window.location.reload(), t("Figures and answers of this lesson need the model."));
   if (!hasSimd()) {
     loading.fail(new Problem("no-simd"));
-    return local(...[description, ...zooModels].map((lacking) => ({ description: lacking, trace: withoutModel, async *lines() { await withoutModel(); } })));
+    return local(...[description, ...zooModels].map((lacking) => ({ description: lacking, learning, trace: withoutModel, async *lines() { await withoutModel(); } })));
   }
   const model = createWorkerModel(startWorker(), folderOf(description), description, loading.show);
   model.opened.then(loading.done, loading.fail);
-  return local(model, ...zooModels.map(loadedWhenChosen));
+  return local({ ...model, learning }, ...zooModels.map(loadedWhenChosen));
 }
 
 /** @returns {Promise<never>} */

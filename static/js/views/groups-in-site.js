@@ -14,12 +14,13 @@ import { lines } from "./lines/view.js";
 import { positions } from "./positions/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
+import { training } from "./training/view.js";
 import { whatif } from "./whatif/view.js";
 import { groupsOf } from "./group-purposes.js";
 
 export const GROUPS = groupsOf({
   read: [decoding, alignment, lines, attention],
   compute: [qkv, space, positions],
-  explain: [heads, feedForward, flow, inside],
+  explain: [heads, feedForward, flow, inside, training],
   experiment: [compare, whatif],
 });

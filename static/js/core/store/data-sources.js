@@ -194,7 +194,13 @@ function elsewhere(requested) {
   return Object.fromEntries(Object.entries(requested).filter(([key]) => !request.includes(key)));
 }
 
-/** @typedef {{description: ModelInfo, trace: Source["trace"], lines: Source["lines"]}} RunningModel  in the page; the description has only the capabilities that it has there */
+/**
+ * @typedef {object} RunningModel  in the page
+ * @property {ModelInfo} description  with only the capabilities that it has there
+ * @property {Source["trace"]} trace
+ * @property {Source["lines"]} lines
+ * @property {Api["learning"]} [learning]  a sentence at every saved step of its training; absent: it has none here
+ */
 
 /**
  * Models that run in the page.
@@ -219,6 +225,7 @@ export function local(...models) {
     async answer(question, signal) {
       if ("trace" in question) return trace(question.trace, signal);
       if ("positions" in question) return positionsTable(question.positions);
+      if ("learning" in question) return modelOf(question.learning).learning?.(question.learning, signal) ?? Promise.reject(lacks());
       throw lacks();
     },
     async *lines(path, body, signal) {
