@@ -98,7 +98,10 @@ def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
     fields |= {"fits": link is not None, "options": block.options}
     link_shown = link or block_link
     fields |= {"page": block_link.page, "query": link_shown.query}
-    fields["picture"] = bool(of.share) or kinds.has_picture(services, link_shown)
+    has_picture = kinds.has_picture(services, link_shown) and (
+        link_shown != block_link or not block.still
+    )
+    fields["picture"] = bool(of.share) or has_picture
     return {**fields, "says": lessons.says(of.lesson, of.figure, lang, live=True).striptags()}
 
 

@@ -115,15 +115,15 @@ STATES = {  # of a figure, and what its page is told
     ),
     ("query-key-value", 1): (BY_HAND.partition("?")[2], None),
     ("far-words", 2): ("show=layer-costs&f_n=1%2C000", None),
-    ("order", 5): (f"{ZOO}&length=4&seed=2", None),
+    ("order", 6): (f"{ZOO}&length=4&seed=2", None),
 }
 UNFIT = [
     (("far-words", 2), "show=why&f_dk=3"),  # another formula
     (("far-words", 2), "show=layer-costs&f_n=many"),
     (("far-words", 2), "show=layer-costs&n=3"),
-    (("order", 5), "task=sort&models=sort&length=4&seed=1"),  # other models
-    (("order", 5), f"{ZOO}&length=1000&seed=1"),  # not measured
-    (("order", 5), f"{ZOO}&length=4&seed=-1"),
+    (("order", 6), "task=sort&models=sort&length=4&seed=1"),  # other models
+    (("order", 6), f"{ZOO}&length=1000&seed=1"),  # not measured
+    (("order", 6), f"{ZOO}&length=4&seed=-1"),
     (("what-a-head-does", 2), "opening=1&source=+"),
     (("what-a-head-does", 2), "opening=1&source=Hi&word=first"),
     (("what-a-head-does", 1), "show=why"),  # of a figure of another kind
@@ -192,7 +192,7 @@ async def test_pictures_and_handouts_have_the_state(client: httpx.AsyncClient) -
         reply = await client.get("/api/links/picture", params={"link": link})
         hold(reply, 404, "not-found", None)
     one = await made(
-        client, items=[{"link": link} for link in (*links, *tables, "/learn/order#figure-5")]
+        client, items=[{"link": link} for link in (*links, *tables, "/learn/order#figure-6")]
     )
     file = (await client.get(f"/c/{one['id']}/handout.html?lang=en")).content.decode()
     assert len(re.findall(r'id="item-\d+-data"', file)) == len(links)
@@ -233,3 +233,14 @@ async def _shown_at_its_step(client: httpx.AsyncClient) -> None:
         file = (await client.get(f"/c/{one['id']}{path}")).content.decode()
         assert len(re.findall('<p class="remark">', file)) == remarks
     assert (await client.get("/api/links/picture", params={"link": first})).status_code == 200
+
+
+async def test_a_figure_whose_table_stands_in_for_it_has_no_picture(
+    client: httpx.AsyncClient,
+) -> None:
+    """One that a page offers is also there: the lesson's own figure is its table."""
+    for number in range(1, 7):
+        link = f"/learn/order#figure-{number}"
+        described = (await client.get("/api/links", params={"link": link})).json()
+        drawn = await client.get("/api/links/picture", params={"link": link, "lang": "en"})
+        assert described["picture"] == (drawn.status_code == 200), number

@@ -14,7 +14,7 @@ from tests.rooms.classroom_page import code_of, reader
 from tests.servers import AppServer
 
 HEAD, GLOSSES = "/learn/what-a-head-does#figure-1", "/learn/what-a-head-does#figure-2"
-LENGTHS, RUN = "/learn/order#figure-5", "/learn/training#figure-1"
+LENGTHS, RUN = "/learn/order#figure-6", "/learn/training#figure-1"
 ZOO = "task=reverse&models=reverse,reverse-learned,reverse-relative,reverse-rotary,reverse-none"
 
 

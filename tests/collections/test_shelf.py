@@ -73,7 +73,7 @@ async def test_an_owner_lists_and_takes_back(client: httpx.AsyncClient) -> None:
         "note": "Read\nfirst.",
         "languages": ["en", "zh"],
         "minutes": 7,
-        "figures": 6,
+        "figures": 7,
         "questions": 1,
         "link": f"/c/{one['id']}",
     }

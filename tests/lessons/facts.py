@@ -236,11 +236,16 @@ def order(models: Models) -> Facts:
 
 def masks(models: Models) -> Facts:
     tokens, length = len(models(None).trace("He sleeps.", select=[]).texts["source"]), 10
+    mask = models(None).trace(BOOK, select=["decoder.0.self.mask"])["decoder.0.self.mask"].value
+    read = len(mask)
     return {
         "full": right("induction", 12),
         "window": right("induction-window", 12),
         "sleeps": str(tokens),
         "to_padding": f"{(length - tokens) / length:.1f}",
+        "read": str(read),
+        "next": str(read + 1),
+        "open": str(int(mask.sum())),
     }
 
 

@@ -1,6 +1,7 @@
 """Every number that a lesson states is computed: from models in facts.py, all others here."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil, cos, log, sin
 from statistics import fmean
 
@@ -22,10 +23,13 @@ from tests.lessons.reading import ALL_LESSONS, LANGS, NAMES, PAGES, numbers, pro
 Stated = Callable[[Lesson], Sequence[str]]
 
 
-def lab(lesson: Lesson, number: int) -> Steps:
+def figure(lesson: Lesson, number: int) -> FigureBlock:
     parts = [part for part in lesson.document("en").parts if isinstance(part, Figure)]
-    block: FigureBlock = parts[number - 1].block
-    return compute(by_hand(block.link))
+    return parts[number - 1].block
+
+
+def lab(lesson: Lesson, number: int) -> Steps:
+    return compute(by_hand(figure(lesson, number).link))
 
 
 def query_key_value(lesson: Lesson) -> list[str]:
@@ -78,13 +82,23 @@ def many_heads(lesson: Lesson) -> list[str]:
 
 def order(lesson: Lesson) -> list[str]:
     angles = [1 / 10000 ** (even / 8) for even in range(0, 8, 2)]  # of position 1
-    wave = [one for angle in angles for one in (sin(angle), cos(angle))]
-    alike = two(fmean(cos(2 / 10000 ** (even / 64)) for even in range(0, 64, 2)))  # 2 apart
-    return ["12", "13", "14", "15", "64", alike, *(f"{one:.4f}" for one in wave)]
+    wave = [f"{number:.4f}" for angle in angles for number in (sin(angle), cos(angle))]
+    alike = [
+        two(fmean(cos(apart / 10000 ** (even / 64)) for even in range(0, 64, 2)))
+        for apart in (0, 1, 2, 4, 8, 16)
+    ]
+    return ["12", "13", "14", "15", "16", "24", "64", *wave, *alike]
 
 
 def masks(lesson: Lesson) -> list[str]:
-    return ["10", "12"]
+    """A head by hand that copies the next token, and what a causal mask leaves of it."""
+    asked = by_hand(figure(lesson, 2).link)
+    copied = []
+    for mask in (None, "causal"):
+        probabilities = compute(replace(asked, mask=mask))["probabilities"]
+        copied += [two(one) for one in np.diagonal(probabilities, offset=1)]
+    assert copied == ["0.99"] * 3 + ["0.00", "0.02", "0.04"]
+    return ["10", "12", *copied]
 
 
 def text_to_vectors(lesson: Lesson) -> list[str]:
@@ -96,8 +110,8 @@ def far_words(lesson: Lesson) -> list[str]:
     costs = (n * n * d, n * d * d, kernel * n * d * d, window * n * d)
     assert ceil(log(n, kernel)) == 4
     assert ceil(n / window) == 7
-    assert (n - 1, round(100 / 2**7, 2)) == (7 * 7, 0.78)  # what is left after seven halvings
-    return [*(f"{cost:,}" for cost in costs), *(str(one) for one in (n, d, n - 1, 2**7))]
+    assert costs[0] / costs[1] == pytest.approx(0.1, abs=0.005)  # a tenth
+    return [*(f"{cost:,}" for cost in costs), *(str(one) for one in (n, d, n - 1))]
 
 
 def encoder_decoder(lesson: Lesson) -> list[str]:

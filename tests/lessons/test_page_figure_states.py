@@ -61,14 +61,14 @@ def test_formulas_examples_of_the_zoo_and_glossed_sentences_follow(
 
         teacher.goto(f"{live_server.url}/learn/order")
         to_figure(teacher, 5)
-        rows = "#figure-5 .zoo-answers tbody td:nth-child(2)"
+        rows = "#figure-6 .zoo-answers tbody td:nth-child(2)"
         expect(student.locator(rows)).to_have_count(7)
         before = teacher.locator(rows).first.inner_text()
-        teacher.click("#figure-5 >> text=Draw an example")
+        teacher.click("#figure-6 >> text=Draw an example")
         expect(teacher.locator(rows).first).not_to_have_text(before)
         expect(student.locator(rows).first).to_have_text(teacher.locator(rows).first.inner_text())
-        teacher.locator("#figure-5 input[type=range]").fill("1")
-        expect(student.locator("#figure-5 input[type=range]")).to_have_value("1")
+        teacher.locator("#figure-6 input[type=range]").fill("1")
+        expect(student.locator("#figure-6 input[type=range]")).to_have_value("1")
         expect_mode(student, "following")
 
         teacher.goto(f"{live_server.url}/learn/what-a-head-does")
@@ -130,7 +130,7 @@ def heard(methods: list[str]) -> Callable[..., None]:
 
 
 def test_a_figure_is_opened_in_the_state_of_its_link(lesson: Reader) -> None:
-    slug, number, field, shown = "order", 5, "input[type=range]", ".zoo-answers tbody"
+    slug, number, field, shown = "order", 6, "input[type=range]", ".zoo-answers tbody"
     lesson.open(f"/learn/{slug}")
     figure = lesson.figure(number)
     began = figure.locator(shown).inner_text()
@@ -158,7 +158,7 @@ ZOO = "task=reverse&models=reverse,reverse-learned,reverse-relative,reverse-rota
 
 UNFITTING = {
     "far-words#figure-2": ["show=layer-costs&f_n=0"],  # beyond a limit
-    "order#figure-5": [f"{ZOO}&length=1000&seed=1"],  # not measured
+    "order#figure-6": [f"{ZOO}&length=1000&seed=1"],  # not measured
     "what-a-head-does#figure-2": ["opening=1&source=+"],
     "query-key-value#figure-1": ["x=1_0&w_q=1"],  # matrices that do not fit together
     "training#figure-1": ["run=../models"],

@@ -146,7 +146,7 @@ def test_a_formula_is_tried_in_a_lesson_and_the_map_follows_a_word(lesson: Reade
 
 def test_models_of_the_zoo_answer_beyond_their_length(lesson: Reader) -> None:
     lesson.open("/learn/order")
-    figure = lesson.figure(5)
+    figure = lesson.figure(6)
     answers = figure.locator("tbody tr")
     expect(answers).to_have_count(7)
     target = answers.nth(1).locator("td").first.inner_text()

@@ -38,7 +38,7 @@ def says_why(figure: Locator, still: str = ".still") -> Locator:
 FIGURES = {  # of each kind
     "what-a-head-does": [1, 2],  # a view; a sentence and its translation
     "query-key-value": [1],  # by hand
-    "order": [5],  # the zoo
+    "order": [6],  # the zoo
     "training": [1],  # a training run
 }
 
@@ -64,7 +64,7 @@ def test_a_figure_keeps_its_picture_until_it_is_loaded(
 def test_the_figures_after_one_that_fails_are_loaded(reader: Page, live_server: AppServer) -> None:
     cut(reader, "**/api/zoo*")
     reader.goto(f"{live_server.url}/learn/order?lang=en")
-    says_why(reader.locator("#figure-5"))
+    says_why(reader.locator("#figure-6"))
     reader.locator("#figure-1").scroll_into_view_if_needed()
     expect(reader.locator("#figure-1 .stand")).to_have_attribute("data-live", "yes")
 

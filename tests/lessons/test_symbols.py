@@ -21,7 +21,7 @@ def test_symbols_are_in_the_glossary() -> None:
 
 
 # Symbols that name nothing that a figure shows: indices, functions, a mean and a spread.
-NOWHERE = {"i", "m", "e", "μ", "σ", "d", "k", "sin", "cos", "tanh", "ln", "max"}
+NOWHERE = {"i", "m", "n", "p", "e", "μ", "σ", "d", "k", "sin", "cos", "tanh", "ln", "max"}
 
 
 def test_symbols_without_a_place_are_known() -> None:
