@@ -5,7 +5,7 @@ import { plainNumbers } from "../../static/js/ask/answer-entry.js";
 import { contextOf } from "../../static/js/ask/question-kinds.js";
 import { questionsOf } from "../../static/js/assignment/new-assignment.js";
 import { randomToken } from "../../static/js/lib/browser.js";
-import { assignmentKey, forgetAssignment, keepWork, ownAssignments, rememberAssignment, workIn } from "../../static/js/assignment/kept-assignments.js";
+import { assignmentKeys, keepWork, workIn } from "../../static/js/assignment/kept-assignments.js";
 import { parse } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
 import { linkTo } from "../../static/js/views/create-figure.js";
@@ -27,14 +27,14 @@ beforeEach(() => {
 const one = (/** @type {string} */ id, title = id) => ({ id, title, key: `key of ${id}` });
 
 test("the assignments of this browser: the last one first, each once, until it is forgotten", () => {
-  for (const id of ["a", "b", "a"]) rememberAssignment(one(id));
-  assert.deepEqual(ownAssignments().map(({ id }) => id), ["a", "b"]);
-  assert.equal(assignmentKey("b"), "key of b");
-  assert.equal(assignmentKey("c"), "");
-  forgetAssignment("a");
-  assert.deepEqual(ownAssignments(), [one("b")]);
+  for (const id of ["a", "b", "a"]) assignmentKeys.remember(one(id));
+  assert.deepEqual(assignmentKeys.all().map(({ id }) => id), ["a", "b"]);
+  assert.equal(assignmentKeys.keyOf("b"), "key of b");
+  assert.equal(assignmentKeys.keyOf("c"), "");
+  assignmentKeys.forget("a");
+  assert.deepEqual(assignmentKeys.all(), [one("b")]);
   stored.set("assignments", '{"not": "a list"}');
-  assert.deepEqual(ownAssignments(), []);
+  assert.deepEqual(assignmentKeys.all(), []);
 });
 
 test("a student's work is the same after a reload, and another one where it does not fit", () => {

@@ -1,8 +1,7 @@
 /** The assignments that this browser created, and what it has answered in others. */
 
-import { keep, keptDocument } from "../lib/browser.js";
+import { keep, keptDocument, keptKeys } from "../lib/browser.js";
 
-/** @typedef {{id: string, title: string, key: string}} OwnAssignment */
 /**
  * @typedef {object} Work  what a student has done in an assignment
  * @property {string} member  a random token: the same student after a reload
@@ -11,33 +10,9 @@ import { keep, keptDocument } from "../lib/browser.js";
  * @property {boolean[]} sent  whether the model's answer may be shown, per question
  */
 
-const LIST = "assignments";
-const LONGEST = 100;
 const workOf = (/** @type {string} */ id) => `assignment-work-${id}`;
 
-/** What this browser created, with its keys. @param {string} name  of the list in this browser */
-export function keptKeys(name) {
-  /** @returns {OwnAssignment[]}  the one that was used last first */
-  function all() {
-    const stored = keptDocument(name);
-    return Array.isArray(stored) ? stored.filter((entry) => entry?.id && entry.key) : [];
-  }
-  return {
-    all,
-    /** @param {string} id @returns {string}  "": not known here */
-    keyOf: (id) => all().find((entry) => entry.id === id)?.key ?? "",
-    /** @param {OwnAssignment} entry */
-    remember: (entry) => keep(name, JSON.stringify([entry, ...all().filter(({ id }) => id !== entry.id)].slice(0, LONGEST))),
-    /** @param {string} id */
-    forget: (id) => keep(name, JSON.stringify(all().filter((entry) => entry.id !== id))),
-  };
-}
-
-const assignmentKeys = keptKeys(LIST);
-export const ownAssignments = assignmentKeys.all;
-export const assignmentKey = assignmentKeys.keyOf;
-export const rememberAssignment = assignmentKeys.remember;
-export const forgetAssignment = assignmentKeys.forget;
+export const assignmentKeys = keptKeys("assignments");
 
 /**
  * @param {string} id

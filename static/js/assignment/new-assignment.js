@@ -7,8 +7,8 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { COLLECTION_ADDRESS, keyOf } from "../core/store/kept-collections.js";
-import { rememberAssignment } from "./kept-assignments.js";
+import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
+import { assignmentKeys } from "./kept-assignments.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { Question } from "../ask/question.js" */
@@ -24,7 +24,7 @@ import { rememberAssignment } from "./kept-assignments.js";
 export async function questionsOf(api, link, lang) {
   const [, id] = link.trim().match(COLLECTION_ADDRESS) ?? [];
   if (!id) return ofLink(api, link, lang);
-  const { title, items } = await api.readCollection(id, keyOf(id));
+  const { title, items } = await api.readCollection(id, collectionKeys.keyOf(id));
   const questionLists = await Promise.all(items.map((item) => ofLink(api, item.link, lang).catch(() => ({ questions: [] }))));
   const prepared = items.map(({ questions = [] }) => questions.map(({ ask: question }) => /** @type {Question} */ (question)));
   return { title, questions: questionLists.flatMap(({ questions }, i) => [...questions, ...prepared[i]]) };
@@ -62,7 +62,7 @@ async function withTruth(page, api, question) {
  * @property {string} lang
  * @property {HTMLElement} root
  * @property {HTMLElement} menu  of lessons; collections of this browser are added to it
- * @property {import("../core/store/kept-collections.js").Kept[]} collections
+ * @property {import("../lib/browser.js").Owned[]} collections
  */
 
 const [MAX_QUESTIONS, MAX_TITLE, MAX_NOTE] = [50, 200, 2000];
@@ -121,7 +121,7 @@ export function createMaker({ page, api, lang, root, menu, collections }) {
     }
     const assignment = await api.createAssignment({ title: title.trim(), note: note.trim(), questions: answered, reveal: reveal === "each" ? "each" : "end", nicknames }).catch(failure);
     if (assignment instanceof Problem) return fail(assignment);
-    rememberAssignment({ id: assignment.id, title: title.trim(), key: assignment.key });
+    assignmentKeys.remember({ id: assignment.id, title: title.trim(), key: assignment.key });
     window.location.assign(`/a/${assignment.id}?lang=${lang}#answers`);
   }
 

@@ -5,7 +5,7 @@ import { classAnswers, rowTable } from "../room/results.js";
 import { h, inSight } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
-import { assignmentKey, forgetAssignment } from "./kept-assignments.js";
+import { assignmentKeys } from "./kept-assignments.js";
 import { createOwnerPanel } from "./owner-panel.js";
 import { createQuestion } from "./question.js";
 
@@ -17,7 +17,7 @@ import { createQuestion } from "./question.js";
  */
 export function showResults({ page, api, root, lang }, { id, url, questions }) {
   const { t } = page;
-  const key = assignmentKey(id);
+  const key = assignmentKeys.keyOf(id);
   const items = questions.map((assigned, i) => createQuestion({ page, api, id, token: () => key, assigned, number: i + 1, answers: false }));
   /** The model's rows, of questions that are answered by drawing one, and right cells. @type {Map<number, {choices: import("../ask/question.js").Choice[], truth: number[], right: string[]}>} */
   const rows = new Map();
@@ -36,7 +36,7 @@ export function showResults({ page, api, root, lang }, { id, url, questions }) {
     sure: t("Delete the assignment and all answers?"),
     remove: () => api.deleteAssignment(id, key),
     removed: () => {
-      forgetAssignment(id);
+      assignmentKeys.forget(id);
       root.replaceChildren(h("p", { role: "status" }, t("The assignment was deleted with all answers."), " ", h("a", { href: `/a?lang=${lang}` }, t("Your assignments"))));
     },
   });

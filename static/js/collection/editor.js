@@ -4,7 +4,7 @@
  */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { readDraft, forget, keepDraft, keyOf, documentFields, remember, sameDocument } from "../core/store/kept-collections.js";
+import { collectionKeys, documentFields, keepDraft, readDraft, sameDocument } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download } from "../lib/browser.js";
@@ -164,7 +164,7 @@ function createLinkField({ page: { t }, api, lang }, add) {
  * @returns {Promise<Problem | null>} why there is no file
  */
 async function downloadQuestions(api, id, lang) {
-  const file = await api.collectionQuestions(id, keyOf(id), lang).catch(failure);
+  const file = await api.collectionQuestions(id, collectionKeys.keyOf(id), lang).catch(failure);
   if (file instanceof Problem) return file;
   download(file, `questions-${id}.zip`);
   return null;
@@ -193,7 +193,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   async function open() {
     readersPage.hidden = true;
     root.hidden = false;
-    const reply = await api.readCollection(id, keyOf(id)).catch(failure);
+    const reply = await api.readCollection(id, collectionKeys.keyOf(id)).catch(failure);
     if (reply instanceof Problem) problem = reply;
     else begin(reply);
     draw();
@@ -223,12 +223,12 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
 
   /** @param {number} version */
   async function save(version, sent = document) {
-    const done = await askServer(() => api.changeCollection(id, sent, keyOf(id), version));
+    const done = await askServer(() => api.changeCollection(id, sent, collectionKeys.keyOf(id), version));
     if (!done) return;
     problem = null;
     if (!(done instanceof Problem)) saved(done, sent);
     else if (done.kind === "collection-changed") {
-      const reply = await api.readCollection(id, keyOf(id)).catch(failure);
+      const reply = await api.readCollection(id, collectionKeys.keyOf(id)).catch(failure);
       if (reply instanceof Problem) problem = reply;
       else newer = reply;
     } else problem = done;
@@ -246,7 +246,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   /** @param {CollectionReply} done @param {Document} sent  the server fills in what its questions leave out */
   function saved(done, sent) {
     settle({ ...done, ...documentFields(sent) });
-    remember({ id, title: done.title, key: keyOf(id) });
+    collectionKeys.remember({ id, title: done.title, key: collectionKeys.keyOf(id) });
     message = t("Saved.");
   }
 
@@ -259,11 +259,11 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   }
 
   async function remove() {
-    const done = await askServer(() => api.deleteCollection(id, keyOf(id)));
+    const done = await askServer(() => api.deleteCollection(id, collectionKeys.keyOf(id)));
     if (done === null) return;
     problem = done instanceof Problem ? done : null;
     if (problem) return draw();
-    forget(id);
+    collectionKeys.forget(id);
     base = null;
     render(root, el("p", { role: "status" }, t("The collection was deleted. Its links no longer open."), " ", el("a", { href: `/c?lang=${lang}` }, t("Your collections"))));
   }
@@ -276,7 +276,7 @@ export function createEditor({ page, api, lang, id, url, root, readersPage, canL
   function draw() {
     if (root.hidden) return;
     if (!base) return render(root, problem && el("p", { className: "problem", role: "alert" }, wording(t, problem)));
-    const state = { document, changed: !sameDocument(document, base), newer, busy, sure, message, problem, link: `${url}#edit=${keyOf(id)}`, view: `/c/${id}?lang=${lang}` };
+    const state = { document, changed: !sameDocument(document, base), newer, busy, sure, message, problem, link: `${url}#edit=${collectionKeys.keyOf(id)}`, view: `/c/${id}?lang=${lang}` };
     render(root, formOf(t, state, actions, { rows: list.show(document.items), adding: field.element, listing: listing?.element ?? null }));
   }
 

@@ -1,7 +1,7 @@
 /** Make a collection of one's own, new or as a copy, and open it. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { remember } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { whileBusy } from "../lib/timing.js";
 
@@ -20,6 +20,6 @@ export const createCollectionMaker = ({ t }, lang, problem) =>
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";
     if (reply instanceof Problem) return;
-    remember({ id: reply.id, title, key: reply.edit_key });
+    collectionKeys.remember({ id: reply.id, title, key: reply.edit_key });
     window.location.assign(`/c/${reply.id}?lang=${lang}#edit`);
   };

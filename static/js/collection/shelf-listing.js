@@ -1,7 +1,7 @@
 /** Whether a collection is on the shelf of its server; its owner decides. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { keyOf } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
 import { Problem } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
@@ -24,7 +24,7 @@ export function createListing({ page: { t }, api, lang, id }) {
 
   /** @param {Listing["languages"]} languages  none: take it off the shelf */
   async function list(languages) {
-    const done = await askServer(() => api.listCollection(id, languages, keyOf(id)));
+    const done = await askServer(() => api.listCollection(id, languages, collectionKeys.keyOf(id)));
     if (done === null) return;
     problem = done instanceof Problem ? done : null;
     if (!problem) {

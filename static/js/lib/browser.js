@@ -35,6 +35,29 @@ export function keptDocument(name) {
   }
 }
 
+// What this browser created on a server: ids and titles with the keys that change or delete it.
+
+/** @typedef {{id: string, title: string, key: string}} Owned */
+
+/** @param {string} name  of the list in this browser */
+export function keptKeys(name) {
+  /** @returns {Owned[]}  the one that was used last first */
+  function all() {
+    const stored = keptDocument(name);
+    return Array.isArray(stored) ? stored.filter((entry) => entry?.id && entry.key) : [];
+  }
+  const allBut = (/** @type {string} */ id) => all().filter((entry) => entry.id !== id);
+  return {
+    all,
+    /** @param {string} id @returns {string}  "": not known here */
+    keyOf: (id) => all().find((entry) => entry.id === id)?.key ?? "",
+    /** @param {Owned} entry */
+    remember: (entry) => keep(name, JSON.stringify([entry, ...allBut(entry.id)])),
+    /** @param {string} id */
+    forget: (id) => keep(name, JSON.stringify(allBut(id))),
+  };
+}
+
 // Copy text to the clipboard, also over plain http.
 
 /**

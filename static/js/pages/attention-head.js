@@ -1,7 +1,6 @@
 /** One head over many sentences: examples at each tenth of a ranking, and a search for rows. */
 
-import { openPage } from "../core/page/page-context.js";
-import { createApi } from "../core/wire/api.js";
+import { openRequestingPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
@@ -13,24 +12,22 @@ const headPlace = { model, place, head: Number(head), corpus };
 const SEARCHED = ["query", "key", "distance", "weight", "pattern"];
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const opened = await openPage(window, api, { plotly, catalog });
+  const opened = await openRequestingPage({ plotly, catalog });
   if (!document.querySelector("#examples")) return;
   await opened.ask(
-    () => api.models(),
+    () => opened.api.models(),
     (infos) => {
       const info = infos.find(({ id }) => id === model);
-      if (info) bindExamples(opened, api, info);
+      if (info) bindExamples(opened, info);
     },
   );
 }
 
 /**
- * @param {import("../core/page/page-context.js").RequestingPage} opened
- * @param {import("../core/wire/api.js").Api} api
+ * @param {import("../core/page/served-page.js").RequestingPage} opened
  * @param {import("../core/wire/model.js").ModelInfo} info
  */
-function bindExamples({ page, ask }, api, info) {
+function bindExamples({ api, page, ask }, info) {
   const { t } = page;
   const ranking = /** @type {HTMLFormElement} */ (find("#ranking"));
   const search = /** @type {HTMLFormElement} */ (find("#search"));

@@ -3,16 +3,15 @@
 import { createShortLink } from "../core/page/short-link.js";
 import { explainTerms } from "../core/page/glossary.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { createApi } from "../core/wire/api.js";
 import { failure, Problem } from "../core/wire/problem.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { download } from "../lib/browser.js";
 import { megabytes } from "../lib/numbers.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { keyOf, remember } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
 import { createEditor } from "../collection/editor.js";
 import { bindCollectionRoom, bindItems, bindSlides } from "../collection/items.js";
@@ -25,13 +24,11 @@ const PRESENT = "present";
 
 async function start() {
   if (takeHandover(find("#learn").dataset)) return;
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ plotly, catalog });
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   const figures = createLiveFigures();
   const items = bindItems({ page, api, source: served(api), lang }, figures);
-  const key = keyOf(collection);
+  const key = collectionKeys.keyOf(collection);
   const owned = key ? await api.readCollection(collection, key).then((document) => document.items, () => []) : [];
   if (owned.some(({ questions = [] }) => questions.length)) find("#collection-assign").hidden = false;
   const slides = bindSlides(page, items, { title, owned });
@@ -41,7 +38,7 @@ async function start() {
   bindEditing(page, api);
   const make = createCollectionMaker(page, lang, find("#collection-problem"));
   const copying = /** @type {HTMLButtonElement} */ (find("#collection-copy"));
-  copying.addEventListener("click", () => void make(() => api.copyCollection(collection, lang, keyOf(collection)), title, copying));
+  copying.addEventListener("click", () => void make(() => api.copyCollection(collection, lang, collectionKeys.keyOf(collection)), title, copying));
   if (readFragment(window) === PRESENT) {
     writeFragment(window, "");
     /** @type {HTMLElement | null} */ (document.querySelector("[data-present]"))?.click();
@@ -104,8 +101,8 @@ function bindEditing(page, api) {
   function readAddress() {
     const fragment = readFragment(window);
     const [word, key = ""] = fragment.split("=");
-    if (word === EDIT && key) remember({ id: collection, title, key: decodeURIComponent(key) });
-    button.hidden = !keyOf(collection);
+    if (word === EDIT && key) collectionKeys.remember({ id: collection, title, key: decodeURIComponent(key) });
+    button.hidden = !collectionKeys.keyOf(collection);
     if (word === EDIT) open();
   }
 

@@ -1,20 +1,17 @@
 /** The collections that this browser can edit, and a new one. */
 
-import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { forget, keptCollections, remember } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const { t, restyle } = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), restyle);
+  const { api, page: { t } } = await openPage({ catalog });
   const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
   const problem = find(".problem", form);
 
@@ -28,28 +25,28 @@ async function start() {
     problem.hidden = !failed;
     problem.textContent = failed ? wording(t, failed) : "";
     if (reply instanceof Problem) return;
-    remember({ id: reply.id, title, key: reply.edit_key });
+    collectionKeys.remember({ id: reply.id, title, key: reply.edit_key });
     draw();
     /** @type {HTMLAnchorElement | null} */ (document.querySelector("#mine-list a"))?.click();
   });
 
   function draw() {
-    const mine = keptCollections();
+    const mine = collectionKeys.all();
     render(
       find("#mine-list"),
       mine.length ? mine.map(item) : el("li", { key: "none", className: "empty" }, t("None yet. Create one, or open an edit link that you were given.")),
     );
   }
 
-  /** @param {import("../core/store/kept-collections.js").Kept} one */
+  /** @param {import("../lib/browser.js").Owned} one */
   const item = ({ id, title }) =>
     el("li", { key: id }, el("a", { key: "edit", className: "name", href: `/c/${id}?lang=${lang}#edit` }, title || id), el("span", { className: "together" }, el("a", { key: "view", className: "button quiet", href: `/c/${id}?lang=${lang}` }, t("As readers see it")), el("a", { key: "present", className: "button quiet", href: `/c/${id}?lang=${lang}#present` }, t("Present"))));
 
   draw();
   // Collections that were deleted elsewhere are no longer listed.
-  for (const { id } of keptCollections()) {
+  for (const { id } of collectionKeys.all()) {
     const reply = await api.readCollection(id).catch(failure);
-    if (reply instanceof Problem && reply.kind === "unknown-collection") forget(id);
+    if (reply instanceof Problem && reply.kind === "unknown-collection") collectionKeys.forget(id);
     else if (!(reply instanceof Problem)) rename(id, reply.title);
   }
   draw();
@@ -57,8 +54,8 @@ async function start() {
 
 /** Keep a title that was changed elsewhere. @param {string} id @param {string} title */
 function rename(id, title) {
-  const stored = keptCollections().find((collection) => collection.id === id);
-  if (stored && stored.title !== title) remember({ ...stored, title });
+  const stored = collectionKeys.all().find((collection) => collection.id === id);
+  if (stored && stored.title !== title) collectionKeys.remember({ ...stored, title });
 }
 
 void start();

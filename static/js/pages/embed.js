@@ -14,7 +14,7 @@ import { OPTIONS } from "../views/index.js";
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
+  const api = createApi();
   const messages = await api.catalog(catalog);
   const initial = linkTo({ lang });
   const store = storeOf(initial);

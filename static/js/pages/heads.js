@@ -3,9 +3,8 @@
 import { distinct } from "../core/draw/plotly-figure.js";
 import { createPlot } from "../core/draw/plotly.js";
 import { words } from "../core/figure/zoom.js";
-import { openPage } from "../core/page/page-context.js";
+import { openRequestingPage } from "../core/page/served-page.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
-import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/problem.js";
 import { bindOwnText } from "../heads/own-text.js";
 import { find } from "../lib/dom.js";
@@ -70,13 +69,12 @@ const OVER = corpus ? { corpus } : {};
 const PATTERN = "pattern.";
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const opened = await openPage(window, api, { plotly, catalog });
-  bindOwnText(opened.page, api, { model, corpus, ready: Boolean(ready), lang });
-  if (opened.page.plotter) await opened.ask((signal) => api.headSurvey(model, ready && corpus, signal), ({ heads }) => show(opened, heads));
+  const opened = await openRequestingPage({ plotly, catalog });
+  bindOwnText(opened.page, opened.api, { model, corpus, ready: Boolean(ready), lang });
+  if (opened.page.plotter) await opened.ask((signal) => opened.api.headSurvey(model, ready && corpus, signal), ({ heads }) => show(opened, heads));
 }
 
-/** @param {import("../core/page/page-context.js").RequestingPage} opened @param {SurveyedHeadReply[]} heads */
+/** @param {import("../core/page/served-page.js").RequestingPage} opened @param {SurveyedHeadReply[]} heads */
 function show({ page, fail }, heads) {
   if (!page.plotter) return;
   const form = /** @type {HTMLFormElement} */ (find("#axes"));

@@ -1,8 +1,7 @@
 /** A share of the lab in a frame of another page: only its matrices and steps. */
 
-import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
@@ -11,9 +10,7 @@ import { labOfShare } from "../lab/lab-link.js";
 const { catalog = "", share: id = "" } = find("#lab").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   const share = await api.readLabShare(id).catch(failure);
   if (share instanceof Problem) {
     const line = find("#embed-says");

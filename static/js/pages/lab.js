@@ -2,10 +2,9 @@
 
 import { bindSharePanel, dateText, senderText } from "../share/share-panel.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { isExploring } from "../room/room-storage.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
@@ -24,9 +23,7 @@ const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matr
 
 async function start() {
   if (takeHandover(find("#lab").dataset)) return;
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   const share = id ? await api.readLabShare(id).catch(failure) : null;
   if (share instanceof Problem) return void (find("#figure").textContent = wording(page.t, share));
   const query = room && !isExploring(room) ? new URL(roomLink, window.location.origin).search : readQuery(window);

@@ -4,8 +4,7 @@
 
 import { explainTerms } from "../core/page/glossary.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { createApi } from "../core/wire/api.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { served } from "../core/store/data-sources.js";
 import { bindFigures, linkedFigure } from "../learn/figures.js";
@@ -28,9 +27,7 @@ const { lang = "en", plotly = "", catalog = "", glossary = "", lesson = "" } = f
 async function start() {
   if (takeHandover(find("#learn").dataset)) return;
   const veils = lesson ? veilFigures() : null; // before anything is awaited
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ plotly, catalog });
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   if (!veils) return showProgress(page);
   const services = { page, api, source: served(api), lang, lesson };

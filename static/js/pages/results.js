@@ -1,9 +1,8 @@
 /** What a class answered, question by question. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { readFragment } from "../core/store/address.js";
-import { createApi } from "../core/wire/api.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
@@ -17,9 +16,7 @@ import { ownRooms } from "../room/room-storage.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   const { t } = page;
   const [status, actions, sections] = ["#results-status", "#results-actions", "#results"].map((name) => find(name));
   const room = ownRooms().find(({ code }) => code === readFragment(window)) ?? null;

@@ -1,9 +1,8 @@
 /** Where the code of a room is typed, and where a teacher takes back a room. */
 
-import { createApi } from "../core/wire/api.js";
 import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelledCode } from "../room/bar.js";
@@ -13,9 +12,7 @@ import { spelledCode } from "../room/bar.js";
 const { catalog = "" } = find("#join").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   await showOwn(page, api);
 }
 

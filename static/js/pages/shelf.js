@@ -1,16 +1,13 @@
 /** The shelf: a click makes a copy of one's own of a collection. */
 
 import { createCollectionMaker } from "../collection/new-collection.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { createApi } from "../core/wire/api.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   const make = createCollectionMaker(page, lang, find("#shelf-problem"));
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
     const { copy = "", title = "" } = button.dataset;

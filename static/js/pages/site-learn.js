@@ -1,7 +1,7 @@
 /** Lessons of a page without a server (docs/site.md): their figures and answers are computed in the page. */
 
 import { explainTerms } from "../core/page/glossary.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { local } from "../core/store/data-sources.js";
 import { createApi } from "../core/wire/api.js";
 import { completed } from "../core/wire/model.js";
@@ -23,9 +23,7 @@ const { lang = "en", catalog = "", glossary = "", lesson = "" } = find("#learn")
 
 async function start() {
   const veils = lesson ? bindVeils(find("#lesson"), { answered: answeredEarlier(lesson), linked: linkedFigure(window) }) : null; // before anything is awaited
-  const api = createApi(fetchFromSite((...request) => fetch(...request)));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog }, createApi(fetchFromSite((...request) => fetch(...request))));
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   await keptFiles();
   if (!veils) return showProgress(page);

@@ -1,8 +1,7 @@
 /** The speaker's notes: the present scene, the next one, and a clock, in a window of its own. */
 
 import { channelOf } from "../learn/presenting.js";
-import { createApi } from "../core/wire/api.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { TURNS, isPlainKey } from "../core/figure/pointing.js";
@@ -15,9 +14,7 @@ const { catalog = "" } = find("#speaker").dataset;
 const PATIENCE = 4000;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const { t, announce, restyle } = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), restyle);
+  const { page: { t, announce } } = await openPage({ catalog });
   const main = find("#speaker main");
   /** @type {BroadcastChannel} */
   let channel;

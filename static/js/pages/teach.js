@@ -1,12 +1,11 @@
 /** Where a teacher begins: choose, prepare, present, hand out, read the results. */
 
 import { studyKeys } from "../study/kept-studies.js";
-import { ownAssignments } from "../assignment/kept-assignments.js";
+import { assignmentKeys } from "../assignment/kept-assignments.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
 import { worksheetOf } from "../core/page/disclosure.js";
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
-import { keptCollections } from "../core/store/kept-collections.js";
-import { createApi } from "../core/wire/api.js";
+import { openPage } from "../core/page/served-page.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { download, keep, keptDocument } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
@@ -18,9 +17,7 @@ import { OWNED, backup, ownedThings, restored } from "../teach/keys-file.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   bindChoosing(page, api);
   showCollections(page);
   showAssignments(page);
@@ -67,14 +64,14 @@ function showCollections({ t }) {
         link("assign", `/a?of=/c/${id}&lang=${lang}`, t("Assignment"), title),
       ),
     );
-  const collections = keptCollections();
+  const collections = collectionKeys.all();
   render(find("#teach-collections"), collections.length ? collections.map(row) : el("li", { key: "none", className: "empty" }, t("Nothing yet: choose a plan above, and it appears here.")));
 }
 
 /** @param {import("../core/figure/types.js").PageContext} page */
 function showAssignments({ t }) {
   const row = (/** @type {{id: string, title: string}} */ { id, title }) => el("li", { key: id }, el("a", { className: "name", href: `/a/${id}?lang=${lang}#answers` }, title || id), el("span", { className: "together" }, el("span", { className: "meta" }, t("Assignment"))));
-  render(find("#teach-assignments"), ownAssignments().map(row));
+  render(find("#teach-assignments"), assignmentKeys.all().map(row));
   const study = (/** @type {{id: string, title: string}} */ { id, title }) => el("li", { key: id }, el("a", { className: "name", href: `/study/${id}?lang=${lang}#results` }, title || id), el("span", { className: "meta" }, t("Study")));
   render(find("#teach-studies"), studyKeys.all().map(study));
 }

@@ -39,7 +39,7 @@ const OFFERED = new Set(["attention", "heads", "lines"]);
 const { lang = "en", plotly = "", catalog = "" } = find("#train").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
+  const api = createApi();
   const linked = parse(readQuery(window));
   const [messages, offered] = await Promise.all([api.catalog(catalog), api.offeredRuns().catch((/** @type {Problem} */ problem) => problem)]);
   const offer = () => VIEWS.filter(({ id }) => OFFERED.has(id));

@@ -1,9 +1,8 @@
 /** A worksheet: which tasks are printed, with the answer key or without. */
 
-import { bindTheme, createPageContext } from "../core/page/page-context.js";
+import { openPage } from "../core/page/served-page.js";
 import { solution, task } from "../collection/prepared-tasks.js";
-import { COLLECTION_ADDRESS, keyOf } from "../core/store/kept-collections.js";
-import { createApi } from "../core/wire/api.js";
+import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 
@@ -18,8 +17,8 @@ const { catalog = "", link = "" } = root.dataset;
 async function addPrepared(api, t) {
   const [, id = ""] = link.match(COLLECTION_ADDRESS) ?? [];
   const [tasks, answers] = ["#sheet > .tasks", "#key > .tasks"].map((name) => document.querySelector(name));
-  if (!keyOf(id) || !tasks || !answers) return;
-  const collection = await api.readCollection(id, keyOf(id)).catch(() => null);
+  if (!collectionKeys.keyOf(id) || !tasks || !answers) return;
+  const collection = await api.readCollection(id, collectionKeys.keyOf(id)).catch(() => null);
   for (const { title, questions = [] } of collection?.items ?? [])
     for (const [i, question] of questions.entries()) {
       const number = String(tasks.children.length + 1);
@@ -35,9 +34,7 @@ async function addPrepared(api, t) {
 }
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  bindTheme(window, find("#theme"), page.restyle);
+  const { api, page } = await openPage({ catalog });
   document.querySelector("#print")?.addEventListener("click", () => window.print());
   const withKey = /** @type {HTMLInputElement | null} */ (document.querySelector("#with-key"));
   withKey?.addEventListener("change", () => root.toggleAttribute("data-no-key", !withKey.checked));

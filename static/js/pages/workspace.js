@@ -41,7 +41,7 @@ const { lang = "en", share, plotly = "", catalog = "", room, roomLink = "", scre
 
 async function start() {
   if (takeHandover(find("#workspace").dataset)) return;
-  const api = createApi((...request) => fetch(...request));
+  const api = createApi();
   const messages = await api.catalog(catalog);
   const requested = room && !isExploring(room) ? presented() : read(window, OPTIONS);
   const initial = linkTo({ ...(await first(api, requested)), lang });

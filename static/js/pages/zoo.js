@@ -1,7 +1,6 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
-import { openPage } from "../core/page/page-context.js";
-import { createApi } from "../core/wire/api.js";
+import { openRequestingPage } from "../core/page/served-page.js";
 import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";
 import { find } from "../lib/dom.js";
@@ -18,8 +17,7 @@ import { createPanels } from "../zoo/model-panels.js";
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
 async function start() {
-  const api = createApi((...request) => fetch(...request));
-  const { page, ask } = await openPage(window, api, { plotly, catalog });
+  const { api, page, ask } = await openRequestingPage({ plotly, catalog });
   await ask(
     () => Promise.all([api.zoo(), api.models()]),
     (reply) => {

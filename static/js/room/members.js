@@ -2,7 +2,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
-import { remember } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -266,6 +266,6 @@ async function keepRecord(t, api, room) {
   const items = presentedLinks(states, Object.fromEntries(await Promise.all(read))).map(({ link, at: time }) => ({ link, title: "", note: t("{minutes} min after the start", { minutes: Math.round(time / 60) }) }));
   const title = t("Room {code}, {day}", { code: spelledCode(room.code), day: new Date(states[0].at * 1_000).toLocaleDateString(document.documentElement.lang, { dateStyle: "medium" }) });
   const { id, edit_key: key } = await api.createCollection({ title, note: "", items });
-  remember({ id, title, key });
+  collectionKeys.remember({ id, title, key });
   return { id };
 }

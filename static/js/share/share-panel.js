@@ -3,7 +3,7 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { createQrDialog } from "../core/page/short-link.js";
 import { currentUrl } from "../core/store/address.js";
-import { append, keptCollections, remember } from "../core/store/kept-collections.js";
+import { append, collectionKeys } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { copyText } from "../lib/browser.js";
@@ -13,7 +13,7 @@ import { whileBusy } from "../lib/timing.js";
 
 /** @import { About } from "../core/wire/schemas.d.ts" */
 /** @import { PageServices } from "../workspace/main-figure.js" */
-/** @import { Kept } from "../core/store/kept-collections.js" */
+/** @import { Owned } from "../lib/browser.js" */
 
 // The menu's QR code of what is on the screen.
 
@@ -54,24 +54,24 @@ function bindCollecting({ t, api, lang }) {
   function draw() {
     render(
       find("ul", details),
-      keptCollections().map((collection) => el("li", { key: collection.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, collection, item()).then(() => collection)) }, collection.title || collection.id))),
+      collectionKeys.all().map((collection) => el("li", { key: collection.id }, el("button", { type: "button", className: "button", "aria-disabled": String(busy), onclick: () => void add(() => append(api, collection, item()).then(() => collection)) }, collection.title || collection.id))),
     );
     find("button", form).ariaDisabled = String(busy);
   }
 
   const item = () => ({ link: `/s/${id}`, title: "", note: "" });
 
-  /** A new collection with the share in it. @returns {Promise<Kept>} */
+  /** A new collection with the share in it. @returns {Promise<Owned>} */
   async function create() {
     const title = field.value.trim();
     const reply = await api.createCollection({ title, note: "", items: [item()] });
     const collection = { id: reply.id, title, key: reply.edit_key };
-    remember(collection);
+    collectionKeys.remember(collection);
     field.value = "";
     return collection;
   }
 
-  /** @param {() => Promise<Kept>} work */
+  /** @param {() => Promise<Owned>} work */
   async function add(work) {
     const done = await runAlone(work);
     if (!done) return;

@@ -1,7 +1,6 @@
 /** The studies that this browser created, and its part in others. */
 
-import { keptKeys } from "../assignment/kept-assignments.js";
-import { keep, keptDocument } from "../lib/browser.js";
+import { keep, keptDocument, keptKeys } from "../lib/browser.js";
 
 /**
  * @typedef {object} Part  what a participant has done in a study

@@ -3,12 +3,8 @@
  * readers.
  */
 
-import { find } from "../../lib/dom.js";
 import { translator } from "../../lib/i18n.js";
 import { createPlotter } from "../draw/plotly.js";
-import { problemLine } from "../figure/figure-status.js";
-import { Problem } from "../wire/problem.js";
-import { createAsker } from "../wire/connection.js";
 
 // The light and dark themes: CSS defines the colours, and charts read them here.
 
@@ -138,44 +134,4 @@ function bindPaper(window, redraw) {
     delete dataset.paper;
     redraw();
   });
-}
-
-// A page that shows what it requests: its language, its theme, and a line for what went wrong.
-
-/** @typedef {Awaited<ReturnType<typeof openPage>>} RequestingPage */
-
-/**
- * @param {Window} window
- * @param {import("../wire/api.js").Api} api
- * @param {{plotly: string, catalog: string}} addresses
- */
-export async function openPage(window, api, { plotly, catalog }) {
-  const messages = await api.catalog(catalog);
-  const page = createPageContext(window, { plotly, messages, live: find("#announce") });
-  const asker = createAsker();
-  let again = () => {};
-  const failed = problemLine(page, () => again());
-  document.querySelector("#problem")?.replaceWith(failed.element);
-  bindTheme(window, find("#theme"), page.restyle);
-
-  /**
-   * Send a request in place of the last one, and say why it failed, with a button that sends it again.
-   * @template T
-   * @param {(signal: AbortSignal) => Promise<T>} question
-   * @param {(reply: T) => void} onReply
-   */
-  async function ask(question, onReply) {
-    const reply = await asker.ask(question, failed.show);
-    if (reply === null) return;
-    fail(reply instanceof Problem ? reply : null, () => void ask(question, onReply));
-    if (!(reply instanceof Problem)) onReply(reply);
-  }
-
-  /** @param {Problem | null} problem @param {() => void} retry */
-  function fail(problem, retry) {
-    again = retry;
-    failed.show(problem);
-  }
-
-  return { page, ask, fail };
 }

@@ -1,34 +1,26 @@
 /** The collections that this browser can edit, and changes that are not saved yet. */
 
-import { keep, keptDocument } from "../../lib/browser.js";
+import { keep, keptDocument, keptKeys } from "../../lib/browser.js";
 
 /** @import { Document } from "../wire/subject-requests.js" */
-/** @typedef {{id: string, title: string, key: string}} Kept */
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 
 /** The address of a collection; the first group is its id. */
 export const COLLECTION_ADDRESS = /^(?:https?:\/\/[^/]+)?(?:\/[^?#]*)?\/c\/(\w+)/;
 
-const LIST = "collections";
 const draftOf = (/** @type {string} */ id) => `collection-draft-${id}`;
 
-/** @returns {Kept[]}  the one that was used last first */
-export function keptCollections() {
-  const stored = keptDocument(LIST);
-  return Array.isArray(stored) ? stored.filter((entry) => entry?.id && entry.key) : [];
-}
+const keys = keptKeys("collections");
 
-/** @param {string} id @returns {string}  its edit key; "": not known here */
-export const keyOf = (id) => keptCollections().find((entry) => entry.id === id)?.key ?? "";
-
-/** @param {Kept} collection */
-export const remember = (collection) => keep(LIST, JSON.stringify([collection, ...keptCollections().filter(({ id }) => id !== collection.id)]));
-
-/** @param {string} id */
-export function forget(id) {
-  keep(LIST, JSON.stringify(keptCollections().filter((entry) => entry.id !== id)));
-  keepDraft(id, null);
-}
+/** The edit keys. */
+export const collectionKeys = {
+  ...keys,
+  /** @param {string} id */
+  forget(id) {
+    keys.forget(id);
+    keepDraft(id, null);
+  },
+};
 
 /** @param {string} id @returns {Draft | null} */
 export function readDraft(id) {
@@ -42,13 +34,13 @@ export const keepDraft = (id, unsaved) => keep(draftOf(id), unsaved && JSON.stri
 /**
  * Add an item at the end: to what is saved, and to changes that are not saved yet.
  * @param {Pick<import("../wire/api.js").Api, "readCollection" | "changeCollection">} api
- * @param {Kept} to
+ * @param {import("../../lib/browser.js").Owned} to
  * @param {import("../wire/schemas.d.ts").KeptItem} item
  */
 export async function append(api, { id, key }, item) {
   const collection = await api.readCollection(id, key);
   const changed = await api.changeCollection(id, { ...collection, items: [...collection.items, item] }, key, collection.version);
-  remember({ id, key, title: changed.title });
+  keys.remember({ id, key, title: changed.title });
   const unsaved = readDraft(id);
   if (unsaved?.version !== collection.version) return;
   const { document } = unsaved;

@@ -20,9 +20,9 @@ import { readSafetensors } from "./wire.js";
 
 const BINARY = "application/octet-stream";
 
-/** @param {typeof globalThis.fetch} fetch */
-export function createApi(fetch) {
-  const connection = connect(fetch);
+/** @param {typeof globalThis.fetch} [fetchReply]  absent: to this page's server */
+export function createApi(fetchReply) {
+  const connection = connect(fetchReply);
   const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...sharedData(connection), ...collections(connection), ...assignments(connection), ...studies(connection), ...trainingRuns(connection), ...headSurveys(connection), ...rooms(connection) };
   return {
     ...api,

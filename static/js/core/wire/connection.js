@@ -66,13 +66,13 @@ function pageToken() {
   }
 }
 
-/** @param {typeof globalThis.fetch} fetch */
-export function connect(fetch) {
+/** @param {typeof globalThis.fetch} [fetchReply]  absent: to this page's server */
+export function connect(fetchReply = (...request) => fetch(...request)) {
   const pace = createPace();
   const clock = createServerClock();
   /** @param {string} path @param {RequestInit} [init] */
   async function ask(path, init) {
-    const response = await fetch(path, init).catch(connectionProblem);
+    const response = await fetchReply(path, init).catch(connectionProblem);
     if (init?.method === "POST") pace.hear(response);
     clock.hear(response);
     if (!response.ok) throw await problem(response);
