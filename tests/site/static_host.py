@@ -15,13 +15,17 @@ POLICY = (
 
 
 class StrictHandler(SimpleHTTPRequestHandler):
-    """Sends every file with the policy, if there is one."""
+    """Sends every file with the policy, if there is one; isolated, its threads may share memory."""
 
     policy = POLICY
+    isolated = False
 
     def end_headers(self) -> None:
         if self.policy:
             self.send_header("Content-Security-Policy", self.policy)
+        if self.isolated:
+            self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+            self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -29,9 +33,9 @@ class StrictHandler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def static_host(folder: Path, policy: str = POLICY) -> Iterator[str]:
+def static_host(folder: Path, policy: str = POLICY, *, isolated: bool = False) -> Iterator[str]:
     """Serve a folder; yield its address, which ends in a slash. `policy` "": only the page's."""
-    handler = type("Handler", (StrictHandler,), {"policy": policy})
+    handler = type("Handler", (StrictHandler,), {"policy": policy, "isolated": isolated})
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -4,6 +4,14 @@
 
 const WASM = "ort-wasm.bin";
 const GZIP = [0x1f, 0x8b];
+const MOST_THREADS = 4;
+
+/**
+ * How many threads run the model. Half of the cores, since a thread that waits for a busy core makes
+ * all others wait; more than one needs memory that threads share, which browsers give to isolated pages.
+ * @param {{crossOriginIsolated?: boolean, navigator: {hardwareConcurrency: number}}} scope
+ */
+export const threads = ({ crossOriginIsolated, navigator }) => (crossOriginIsolated ? Math.max(1, Math.min(MOST_THREADS, Math.floor(navigator.hardwareConcurrency / 2))) : 1);
 
 /**
  * @param {Runtime} ort
@@ -13,7 +21,7 @@ export async function openRuntime(ort, read) {
   const response = await read(WASM);
   if (!response.ok) throw new Error(`${WASM}: ${response.status}`);
   const bytes = new Uint8Array(await response.arrayBuffer());
-  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.numThreads = threads(globalThis);
   ort.env.wasm.wasmBinary = await whole(bytes);
 }
 
