@@ -76,14 +76,34 @@ def exported(pytestconfig: pytest.Config) -> Path:
     pytest.importorskip("onnxscript")
     from model.web.export import GRAPHS, export_for_web
 
+    def write(folder: Path) -> None:
+        list(export_for_web(CHECKPOINTS / "en-zh", folder))
+
+    return _exported_once(pytestconfig, "en-zh", GRAPHS, write)
+
+
+@pytest.fixture(scope="session")
+def exported_lab(pytestconfig: pytest.Config) -> Path:
+    """The stages of the lab as a page loads them, read-only and kept in the same way."""
+    pytest.importorskip("onnxscript")
+    from model.web.lab_graphs import STAGES_FILE, write_lab
+
+    return _exported_once(pytestconfig, "lab", STAGES_FILE, lambda folder: list(write_lab(folder)))
+
+
+def _exported_once(
+    pytestconfig: pytest.Config, name: str, last: str, write: Callable[[Path], object]
+) -> Path:
+    """Return a folder that is written once for what it is made from; `last` is its last file."""
     cache = pytestconfig.cache.mkdir("exported")
-    folder = cache / _made_from() / "en-zh"
+    made_from = cache / _made_from()
     with FileLock(cache / "lock"):
-        if not (folder / GRAPHS).exists():
+        if not (made_from / name / last).exists():
             for older in cache.glob("*/"):
-                shutil.rmtree(older)
-            list(export_for_web(CHECKPOINTS / "en-zh", folder))
-    return folder
+                if older != made_from:
+                    shutil.rmtree(older)
+            write(made_from / name)
+    return made_from / name
 
 
 def _made_from() -> str:

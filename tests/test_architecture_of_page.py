@@ -59,6 +59,7 @@ ENTRIES = (
     "room.js",
     "model-worker.js",
     "site.js",
+    "site-lab.js",
     "site-learn.js",
     "offline.js",
     "first-paint.js",

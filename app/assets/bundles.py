@@ -171,6 +171,12 @@ PAGES = {
         ["lab/page", "core/projector", "access"],
         views=[],
     ),
+    "site-lab": Page(
+        [*FRAME, *FIGURE, *LAB, "core/export"],
+        ["lab/page", "core/projector", "pages/site", "access"],
+        views=[],
+        instead=WITHOUT_HOST,
+    ),
     "lab-embed": Page(["core/page", *FIGURE, *LAB], ["pages/embed"], views=[]),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["lab/page"], views=[]),
     "learn": Page(

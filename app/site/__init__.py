@@ -1,5 +1,4 @@
 """The page as a folder for any static host, in which the model runs (docs/site.md).
 
-Stores nothing; uses `local_models` for what a page loads, `figures` for links, `lessons`, and `lab`
-for their attention by hand.
+Stores nothing; uses `local_models` for what a page loads, `figures` for links, and `lessons`.
 """

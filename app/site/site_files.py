@@ -7,10 +7,10 @@ model-worker.js       the worker that runs the model, and the libraries that it 
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
 opening-en.share, …   the run on which the page opens
-lab-answers.json      attention by hand in lessons, computed beforehand
 en-zh/learning-0.bin  a sentence at each saved step of the training, compressed with gzip
 models.json           descriptions of the models, the one that translates first
 en-zh/, zoo-…/        each exported model
+lab/                  the stages of attention by hand
 """
 
 import gzip
@@ -35,7 +35,6 @@ from app.local_models.page_files import (
     worker_script,
 )
 from app.site.frozen_opening import frozen_opening
-from app.site.lab_answers import lab_answers
 from app.site.site_models import SiteModel, site_models
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
 from model.adapters.requests.adapter import Adapter
@@ -56,6 +55,7 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
     exported; `ModuleNotFoundError` without the packages of requirements-web.txt.
     """
     from model.web.export import export_for_web
+    from model.web.lab_graphs import write_lab
 
     if file := missing_file():
         raise FileError(file, "it is not installed: run `make site`, or `npm ci` before")
@@ -68,6 +68,9 @@ def write_site(model: str, into: Path) -> Iterator[Path]:
         for file in export_for_web(part.bundle, into / id_, id_):
             written.append(file)
             yield file
+    for file in write_lab(into / "lab"):
+        written.append(file)
+        yield file
     yield _write(into / "offline.js", _offline(into, written, [name for name, _ in files]))
 
 
@@ -86,11 +89,12 @@ def _texts(models: list[SiteModel]) -> Iterator[tuple[str, bytes]]:
     for (name, page), script in zip(PAGES.items(), scripts, strict=True):
         yield f"{name}.css", bundles.stylesheet(page).encode()
         yield f"{name}.js", script.encode()
+    yield "lab.css", bundles.stylesheet("site-lab").encode()
+    yield "lab.js", bundles.script("site-lab").encode()
     yield "model-worker.js", worker_script().encode()
     for model in models:
         yield from _saved_training(model.adapter)
     yield "models.json", _json(descriptions)
-    yield "lab-answers.json", _json(lab_answers())
 
 
 def site_description(info: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 index.html, zh.html                  the workspace
 lessons.html, lessons-zh.html        the table of contents of the lessons
 lesson-masks.html, …                 a lesson
+lab.html, lab-zh.html                attention by hand
 """
 
 import re
@@ -18,9 +19,9 @@ from app.figures.links import Link
 from app.lessons.blocks import Block, FigureBlock
 from app.lessons.quoted_numbers import Lesson, lessons, short_lesson
 from app.lessons.service import contents_variables, lesson_variables
-from app.site.lab_answers import FORMULA
 
-HOME, CONTENTS = "index", "lessons"
+HOME, CONTENTS, LAB = "index", "lessons", "lab"
+FORMULA = "show"  # of a link to a formula
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -58,6 +59,10 @@ def site_pages(info: Any, models: Set[str]) -> Iterator[tuple[str, str]]:
     for lang in languages():
         yield page_name(HOME, lang), _page("site.html", info, lang, HOME, {})
         contents = {**contents_variables(lang), "lesson_url": partial(lesson_page, lang=lang)}
+        yield (
+            page_name(LAB, lang),
+            _page("lab.html", info, lang, LAB, {"share": None, "room": None}),
+        )
         yield page_name(CONTENTS, lang), _page("learn.html", info, lang, CONTENTS, contents)
         for lesson in (*lessons(), short_lesson()):
             variables = {
@@ -65,7 +70,6 @@ def site_pages(info: Any, models: Set[str]) -> Iterator[tuple[str, str]]:
                 "lesson_url": partial(lesson_page, lang=lang),
                 "lacks": partial(lacks, models),
                 "open_url": lambda link, lang=lang: _open_url(link, lang),
-                "is_fixed": is_fixed,
                 "room": None,
                 "trains": False,
                 "items": [],
@@ -79,7 +83,7 @@ def lacks(models: Set[str], block: Block, link: Link) -> bool:
     """Return whether a figure or an answer needs more than a page with these models computes."""
     if "value" in block.fields:  # of the answer, which the question states
         return False
-    if link.page == "lab":  # what is no formula was computed beforehand
+    if link.page == "lab":
         return link.state.get(FORMULA) in WITH_SERVER
     has_model = "model" not in link.state or link.state["model"] in models
     if link.page != "workspace" or not has_model:
@@ -92,14 +96,10 @@ def _relinked(lang: str, link: re.Match[str]) -> str:
     return f'href="{page_name(page, lang)}"'
 
 
-def is_fixed(link: Link) -> bool:
-    """Return whether a figure's numbers were computed beforehand (`app.site.lab_answers`)."""
-    return link.page == "lab" and FORMULA not in link.state
-
-
 def _open_url(link: Link, lang: str) -> str:
-    """Return the address that opens a figure in the workspace; "": this site does not have it."""
-    return f"{page_name(HOME, lang)}#{link.query}&lang={lang}" if link.page == "workspace" else ""
+    """Return the address that opens a figure in its page; "": this site does not have it."""
+    page = {"workspace": HOME, "lab": LAB}.get(link.page)
+    return f"{page_name(page, lang)}#{link.query}&lang={lang}" if page else ""
 
 
 def _page(template: str, info: Any, lang: str, page: str, variables: dict[str, Any]) -> str:
@@ -118,6 +118,7 @@ def _page(template: str, info: Any, lang: str, page: str, variables: dict[str, A
             translated=page_name(page, other),
             parts=[
                 ("workspace", page_name(HOME, lang), gettext("Workspace")),
+                ("lab", page_name(LAB, lang), gettext("By hand")),
                 ("lessons", page_name(CONTENTS, lang), gettext("Lessons")),
             ],
             asset=lambda path: Path(path).name,

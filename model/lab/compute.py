@@ -6,7 +6,8 @@ d_k. With scores that large a softmax gives nearly all weight to one key, and it
 
 Shapes: S samples, one query each, K keys, d_k channels.
 
-Each value that passes through the tap is a step; the few other steps use the same parts.
+The stages of `model.lab.stages` are put in the order of a request; each value that passes through
+the tap is a step.
 
 Shapes: N tokens, M tokens attended to, H heads, D features, V vocabulary; batches of one.
 """
@@ -19,32 +20,22 @@ from torch import Tensor, nn
 
 from model.errors import InputError
 from model.lab.request import MATRICES, LabRequest, Matrix, Step, Steps, Vector, check
-from model.trace.tensor_tap import (
-    FEATURE,
-    HEAD,
-    KEY,
-    NULL,
-    QUERY,
-    VOCAB,
-    BatchTap,
-    NamedTensor,
-    Recorder,
-    Tap,
+from model.lab.stages import (
+    RELATIVE,
+    Norm,
+    StepTap,
+    attention_steps,
+    feed_forward,
+    losses,
+    positioned,
+    predict,
+    relative_of,
 )
+from model.trace.tensor_tap import Tap
 from model.transformer import masks
-from model.transformer.attention import MultiHeadAttention
-from model.transformer.layers import FeedForward
 from model.transformer.norms import NORMS, AddNorm, End, Last
-from model.transformer.positions import (
-    Order,
-    Positions,
-    Relative,
-    RelativeProduct,
-    Sinusoidal,
-    encoding,
-)
-from model.transformer.regularization import cross_entropies, wanted
-from model.transformer.scoring import SCORINGS, Additive, AdditiveBias, Dot, Scoring
+from model.transformer.positions import Positions
+from model.transformer.scoring import SCORINGS, Scoring
 
 WIDTHS = tuple(2**power for power in range(10))  # 1 to 512
 SAMPLES = 200
@@ -115,76 +106,59 @@ def softmax_jacobian(scores: Tensor) -> Tensor:
     return torch.stack(rows, dim=1)
 
 
-SCALED = {"dot": "dot", "scaled": "scaled-dot"}
-
-
 def tensor(values: Matrix | Vector) -> Tensor:
     """Convert nested lists to float64."""
     return torch.tensor(values, dtype=torch.float64)
 
 
-class Given(nn.Linear):
-    """x W + b, with `w` (in, out) as in the row convention."""
-
-    def __init__(self, w: Matrix, b: Vector | None) -> None:
-        super().__init__(len(w), len(w[0]), bias=b is not None, dtype=torch.float64)
-        self.weight = frozen(tensor(w).T)
-        if b is not None:
-            self.bias = frozen(tensor(b))
-
-    def reset_parameters(self) -> None:
-        """Do nothing: the parameters are given, and drawing them would double the time."""
-
-
-def frozen(value: Tensor) -> nn.Parameter:
-    """Return a parameter that is not trained."""
-    return nn.Parameter(value, requires_grad=False)
-
-
-def attention_of(request: LabRequest) -> MultiHeadAttention:
-    """Return the attention with the requested matrices."""
-    attention = MultiHeadAttention(request.heads, request.heads)  # its parameters are replaced
-    name = SCALED.get(request.scoring, "additive" if request.b is None else "additive-bias")
-    attention.scoring = SCORINGS[name](request.heads, len(request.w_q[0]) // request.heads)
-    attention.W_q = Given(request.w_q, request.b_q)
-    attention.W_k = Given(request.w_k, request.b_k)
-    attention.W_v = Given(request.w_v, request.b_v)
-    attention.W_o = nn.Identity() if request.w_o is None else Given(request.w_o, request.b_o)  # type: ignore[assignment]
-    if isinstance(attention.scoring, Additive):
-        attention.scoring.w = frozen(each_head(request.w or (), request))
-    if isinstance(attention.scoring, AdditiveBias):
-        attention.scoring.b = frozen(each_head(request.b or (), request))
-    return attention.eval()
+def tensors_of(request: LabRequest) -> dict[str, Tensor]:
+    """Return the tensors of the attention and the feed-forward network, as stages take them."""
+    heads, x = request.heads, tensor(request.x)
+    given = {"x": x, "memory": x if request.memory is None else tensor(request.memory)}
+    for letter in "qkv":
+        w = tensor(getattr(request, f"w_{letter}"))
+        given[f"w_{letter}"] = w.view(len(w), heads, -1)
+        given[f"b_{letter}"] = vector_of(getattr(request, f"b_{letter}"), w.shape[1])
+    width = len(request.w_v[0])
+    w_o = torch.eye(width).double() if request.w_o is None else tensor(request.w_o)
+    given["w_o"] = w_o.view(heads, -1, w_o.shape[1])
+    given["b_o"] = vector_of(request.b_o, w_o.shape[1])
+    d_k = given["w_q"].shape[2]
+    for name in ("w", "b"):
+        given[name] = vector_of(getattr(request, name), d_k).view(-1, d_k).expand(heads, d_k)
+    for number in (1, 2):
+        matrix = getattr(request, f"w_{number}")
+        if matrix is not None:
+            given[f"w_{number}"] = tensor(matrix)
+            given[f"b_{number}"] = vector_of(getattr(request, f"b_{number}"), len(matrix[0]))
+    return given
 
 
-def each_head(vector: Vector, request: LabRequest) -> Tensor:
-    """Return a vector as (H, d_k), given one for all heads or one for each head."""
-    d_k = len(request.w_q[0]) // request.heads
-    return tensor(vector).view(-1, d_k).expand(request.heads, d_k)
+def vector_of(vector: Vector | None, length: int) -> Tensor:
+    """Return a vector, zeros if there is none."""
+    return torch.zeros(length).double() if vector is None else tensor(vector)
 
 
 def positions_of(request: LabRequest, length: int) -> Positions:
     """Return the requested relative positions, for this many positions."""
-    if request.relative is None:
+    relative = request.relative
+    if relative is None:
         return Positions()
-    kind = Relative if request.relative.add is not None else RelativeProduct
-    positions = kind(length, 0, 1, request.relative.clip).double()
-    for offset, value in (request.relative.add or request.relative.multiply or {}).items():
-        if abs(int(offset)) <= positions.most:
-            positions.pi[0, int(offset) + positions.most] = value
-    return positions
+    kind = "add" if relative.add is not None else "multiply"
+    part = RELATIVE[kind](length, 0, 1, relative.clip).double()
+    pi = part.pi.detach().clone()
+    for offset, value in (relative.add or relative.multiply or {}).items():
+        if abs(int(offset)) <= part.most:
+            pi[0, int(offset) + part.most] = value
+    return relative_of(kind, pi)
 
 
 def norm_of(request: LabRequest, width: int, gamma: Vector | None, beta: Vector | None) -> AddNorm:
     """Return the residual with the requested norm, or with none."""
-    add_norm = NORMS[request.norm or "post"](width, 0.0).double().eval()
-    add_norm.norm.eps = request.epsilon
-    if gamma is not None:
-        add_norm.norm.weight = frozen(tensor(gamma))
-    if beta is not None:
-        add_norm.norm.bias = frozen(tensor(beta))
-    if request.norm is None:
-        add_norm.norm = nn.Identity()  # type: ignore[assignment]
+    add_norm = NORMS[request.norm or "post"](1, 0.0).eval()  # its norm is replaced
+    ones = [1.0] * width
+    norm = Norm(tensor(gamma or ones), vector_of(beta, width), request.epsilon)
+    add_norm.norm = nn.Identity() if request.norm is None else norm  # type: ignore[assignment]
     return add_norm
 
 
@@ -197,20 +171,6 @@ def end_of(request: LabRequest, width: int) -> End:
     return end
 
 
-def ffn_of(request: LabRequest) -> FeedForward:
-    """Return the feed-forward network with the requested matrices."""
-    assert request.w_1 is not None
-    assert request.w_2 is not None
-    network = FeedForward(1, 1)  # its parameters are replaced
-    network.W_1 = Given(request.w_1, request.b_1)
-    network.W_2 = Given(request.w_2, request.b_2)
-    return network.eval()
-
-
-ATTENTION = ("q", "k", "v", "scores", "mask", "weights", "mix", "output")
-TAPPED = {*ATTENTION, "residual", "norm", "final.norm"} | {
-    f"ffn.{name}" for name in ("hidden", "output", "residual", "norm")
-}
 RULES = {None: "padding", "causal": "causal", "window": "window-{}"}
 RULES["causal-window"] = "causal & window-{}"
 
@@ -251,32 +211,28 @@ class Lab:
 
     def __init__(self, request: LabRequest) -> None:
         self.asked = request
-        self.x = tensor(request.x)[None]  # (1, N, D)
-        self.memory = None if request.memory is None else tensor(request.memory)[None]
-        queries = torch.arange(self.x.shape[1])
-        keys = queries if self.memory is None else torch.arange(self.memory.shape[1])
-        self.order = Order(positions_of(request, max(len(queries), len(keys))), queries, keys)
-        self.recorder = Recorder(TAPPED)
-        self.found: dict[str, NamedTensor] = self.recorder.tensors
+        self.given = tensors_of(request)
+        self.queries, self.keys = (torch.arange(len(self.given[name])) for name in ("x", "memory"))
+        self.tap = StepTap()
+        self.found = self.tap.steps
 
     def steps(self) -> Steps:
         """Return all steps."""
-        request, tap = self.asked, BatchTap([self.recorder])
-        attention = attention_of(request)
-        mask = self.mask()
+        request, tap = self.asked, self.tap
+        positions = positions_of(request, max(len(self.queries), len(self.keys)))
+        given = {**self.given, "allowed": self.mask()[0]}
 
         def attend(x: Tensor) -> Tensor:
-            looked_at = x if self.memory is None else self.memory
-            output: Tensor = attention(x, looked_at, mask, tap, self.order)
-            return output
+            looked_at = x[0] if request.memory is None else given["memory"]
+            inputs = {**given, "x": x[0], "memory": looked_at}
+            return attention_steps(inputs, request.scoring, positions, tap)[None]
 
-        x = self.added(self.input(), attend, request.gamma, request.beta, tap)
-        self.between(attention)
+        def feed(x: Tensor) -> Tensor:
+            return feed_forward({**given, "x": x[0]}, tap.at("ffn"))[None]
+
+        x = self.added(self.input()[None], attend, request.gamma, request.beta, tap)
         if request.w_1 is not None:
-            ffn, ffn_tap = ffn_of(request), tap.at("ffn")
-            x = self.added(
-                x, lambda x: ffn(x, ffn_tap), request.ffn_gamma, request.ffn_beta, ffn_tap
-            )
+            x = self.added(x, feed, request.ffn_gamma, request.ffn_beta, tap.at("ffn"))
         if request.w_vocab is not None:
             if request.norm is not None:
                 x = end_of(request, x.shape[-1])(x, tap.at("final"))
@@ -298,23 +254,16 @@ class Lab:
 
     def input(self) -> Tensor:
         """Return `x`, with positions if requested."""
-        if self.asked.positions is None:
-            return self.x
-        _, length, width = self.x.shape
-        part = Sinusoidal(length, width, 1)
-        part.table = encoding(length, width)  # in float64
-        x = part.at_input(self.x, self.order.queries, NULL)
-        self.note("encoding", part.table, (QUERY, FEATURE))
-        self.note("input", x[0], (QUERY, FEATURE))
-        return x
+        x = self.given["x"]
+        return x if self.asked.positions is None else positioned(x, self.tap)
 
     def mask(self) -> Tensor:
         """Return a mask (1, N, M), true where a query may attend."""
-        request, keys = self.asked, self.order.keys
+        request, keys = self.asked, self.keys
         rule = masks.named(RULES[request.mask].format(request.window))
         padding = request.padding or [False] * len(keys)
         real = ~torch.tensor(padding, dtype=torch.bool)[None]
-        return masks.allowed(rule, real, self.order.queries, keys)
+        return masks.allowed(rule, real, self.queries, keys)
 
     def added(
         self, x: Tensor, sublayer: Any, gamma: Vector | None, beta: Vector | None, tap: Tap
@@ -325,45 +274,11 @@ class Lab:
         part = norm_of(self.asked, x.shape[-1], gamma, beta)
         return cast(Tensor, part(x, sublayer, tap))
 
-    def between(self, attention: MultiHeadAttention) -> None:
-        """Add the values between two steps of the attention, in order."""
-        steps = dict(self.found)
-        self.found.clear()
-        for name, step in steps.items():
-            if name == "scores":
-                self.scored(attention, steps["q"].value[None], steps["k"].value[None])
-            self.found[name] = step
-            if name == "mix":
-                self.note("concat", attention.join(step.value[None])[0], (QUERY, FEATURE))
-
-    def scored(self, attention: MultiHeadAttention, q: Tensor, k: Tensor) -> None:
-        """Add the scores before scaling, and before positions change them."""
-        pairs = (HEAD, QUERY, KEY)
-        if self.asked.scoring == "scaled":
-            self.note("products", Dot(0, 0)(q, k)[0], pairs)
-        if isinstance(self.order.positions, Relative):
-            self.note("scored", attention.scoring(q, k)[0], pairs)
-            order = self.order.queries, self.order.keys
-            self.note("position", self.order.positions.of(*order)[0], (QUERY, KEY))
-
     def predict(self, x: Tensor) -> None:
-        """Add logits, probabilities and, if there are targets, the loss in nats per token."""
+        """Add logits, probabilities and, if there are targets, the loss."""
         request = self.asked
         assert request.w_vocab is not None
-        logits = x @ tensor(request.w_vocab)
-        self.note("logits", logits, (QUERY, VOCAB))
-        self.note("probabilities", logits.softmax(dim=-1), (QUERY, VOCAB))
-        if request.targets is None:
-            return
-        written = torch.tensor(request.targets)
-        if request.shift:
-            logits, written = logits[:-1], written[1:]
-        smoothing = request.label_smoothing
-        self.note("wanted", wanted(written, logits.shape[-1], smoothing), (QUERY, VOCAB))
-        losses = cross_entropies(logits, written, smoothing)
-        self.note("losses", losses, (QUERY,))
-        self.note("loss", losses.mean(), ())
-
-    def note(self, name: str, value: Tensor, dims: tuple[str, ...]) -> None:
-        """Add a step that does not pass through the tap."""
-        self.found[name] = NamedTensor(dims, {}, value)
+        logits = predict(x, tensor(request.w_vocab), self.tap)
+        if request.targets is not None:
+            smoothing = torch.tensor(request.label_smoothing, dtype=torch.float64)
+            losses(logits, torch.tensor(request.targets), smoothing, request.shift, self.tap)

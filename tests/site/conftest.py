@@ -20,7 +20,7 @@ INSPECTED = "reverse"
 
 
 @pytest.fixture(scope="session")
-def site(exported: Path, common: Path) -> Path:
+def site(exported: Path, exported_lab: Path, common: Path) -> Path:
     from app.site.site_files import write_site
     from model.web.export import GRAPHS, export_for_web
 
@@ -39,6 +39,10 @@ def site(exported: Path, common: Path) -> Path:
             if not file.name.startswith("packed"):  # for handouts
                 yield Path(shutil.copyfile(file, into / file.name))
 
+    def copied_lab(into: Path) -> Iterator[Path]:
+        shutil.copytree(exported_lab, into)
+        yield from sorted(into.iterdir())
+
     if not (ROOT / "node_modules/onnxruntime-web").is_dir():
         pytest.skip("run `make` to install what a site loads")
     folder = common / "site"
@@ -46,6 +50,7 @@ def site(exported: Path, common: Path) -> Path:
         if not (folder / "headlight/offline.js").exists():
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("model.web.export.export_for_web", copied)
+                patch.setattr("model.web.lab_graphs.write_lab", copied_lab)
                 list(write_site("en-zh", folder / "headlight"))
     return folder
 

@@ -58,7 +58,7 @@ def test_a_figure_and_an_answer_are_the_page_s_model_s(
     opened.assert_quiet()
 
 
-def test_attention_by_hand_has_the_numbers_that_were_computed_before(opened: Opened) -> None:
+def test_attention_by_hand_is_computed_in_the_page(opened: Opened) -> None:
     page = opened.page
     page.goto(f"{opened.address}lesson-query-key-value.html")
     question, figure = page.locator("#question-1"), page.locator("#figure-1")
@@ -72,8 +72,10 @@ def test_attention_by_hand_has_the_numbers_that_were_computed_before(opened: Ope
     expect(figure).not_to_have_attribute("data-veiled", "")
     figure.scroll_into_view_if_needed()
     expect(figure.locator(".stand")).to_have_attribute("data-live", "yes", timeout=LOADED)
-    expect(figure.locator("figcaption")).to_contain_text("computed beforehand")
-    assert figure.locator("input:not([readonly]):not([type=checkbox])").count() == 0
+    steps = figure.locator(".worked")
+    before = steps.inner_text()
+    figure.locator('[data-of="x"] input[data-at="0,0"]').fill("7")
+    expect(steps).not_to_have_text(before, use_inner_text=True)
     opened.assert_quiet()
 
 

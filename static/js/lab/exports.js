@@ -88,16 +88,17 @@ const asTyped = (text) => latexNumber(text.normalize("NFKC").replace(/[-–]/g, 
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
- * @param {import("../core/wire/api.js").Api} api
  * @param {import("./figure/lab-figure.js").LabFigure} figure
  * @param {string} lang
+ * @param {import("../core/wire/api.js").Api | null} [api]  of the server that makes handouts and
+ *   worksheets; null: there is none
  */
-export function bindExports({ t }, api, figure, lang) {
+export function bindExports({ t }, figure, lang, api = null) {
   const kinds = [
     { kind: "csv", name: "CSV", says: t("the numbers, for a spreadsheet") },
     { kind: "tex", name: "LaTeX", says: t("matrices and formulas, for a paper") },
     { kind: "json", name: "JSON", says: t("the request and the reply of the API") },
-    { kind: "html", name: "HTML", says: t("a handout: opens anywhere, without a network") },
+    ...(api ? [{ kind: "html", name: "HTML", says: t("a handout: opens anywhere, without a network") }] : []),
   ];
 
   /** @param {string} kind */
@@ -108,10 +109,11 @@ export function bindExports({ t }, api, figure, lang) {
     if (kind === "csv") return new Blob([labCsv(lab, answer)], { type: "text/csv" });
     if (kind === "json") return new Blob([labJson(lab, answer)], { type: "application/json" });
     if (kind === "tex") return new Blob([labLatex(lab, answer, t, numberFormat(lab), matrixSymbol)], { type: "application/x-tex" });
+    if (!api) throw new Problem("unsupported", { detail: "a handout needs a server" });
     const dark = find("#theme").getAttribute("aria-pressed") === "true";
     return api.file(`/api/handout?theme=${dark ? "dark" : "light"}`, { body: { state: shareState(lab, lang) } });
   }
 
   const worksheet = () => worksheetOf(`/lab?${format(figure.lab())}`, lang);
-  bindExportPanel({ t, kinds, worksheet, make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });
+  bindExportPanel({ t, kinds, ...(api ? { worksheet } : {}), make: async (kind) => ({ file: await make(kind), name: `headlight-by-hand.${kind}` }) });
 }

@@ -49,6 +49,9 @@ export function bindLabProjector({ t, announce, restyle }, { startsOn, subject, 
   return { on, follow };
 }
 
+/** What decides how large it is: not what is typed into a cell. @param {import("./matrices.js").Lab} [lab] */
+export const labShape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
+
 // The lab's formulas, one of them shown at a time in place of the matrices.
 
 /**
@@ -56,11 +59,13 @@ export function bindLabProjector({ t, announce, restyle }, { startsOn, subject, 
  * @param {import("../core/wire/api.js").Api} api
  * @param {URLSearchParams} link  from the link
  * @param {() => void} changed  called when the link must change
+ * @param {string[]} [offered]  keys of `FORMULAS`
  */
-export function bindFormulas(page, api, link, changed) {
+export function bindFormulas(page, api, link, changed, offered = Object.keys(FORMULAS)) {
   const root = find("#formulas");
   let shownId = "";
-  const panels = Object.entries(FORMULAS).map(([id, { title }]) => {
+  const panels = offered.map((id) => {
+    const { title } = FORMULAS[id];
     const place = h("div", {});
     const section = h("section", { className: "panel-of-formula", hidden: true }, h("h2", {}, title(page.t)), place);
     root.append(section);
@@ -69,7 +74,7 @@ export function bindFormulas(page, api, link, changed) {
 
   /** @param {string} id  of the one to be shown; "": none */
   function go(id) {
-    shownId = id in FORMULAS ? id : "";
+    shownId = offered.includes(id) ? id : "";
     root.hidden = !shownId;
     for (const panel of panels) {
       panel.section.hidden = panel.id !== shownId;
@@ -79,7 +84,7 @@ export function bindFormulas(page, api, link, changed) {
   }
 
   return {
-    names: Object.fromEntries(Object.entries(FORMULAS).map(([id, { title }]) => [id, title(page.t)])),
+    names: Object.fromEntries(offered.map((id) => [id, FORMULAS[id].title(page.t)])),
     shown: () => shownId,
     go,
     /** The formula and the changed fields as part of a link: "&…", or "". */

@@ -11,7 +11,7 @@ import { format, mergeStates, parse, stateOfShare } from "../core/store/link.js"
 import { additionalContents, stateOf } from "../core/store/share-contents.js";
 import { blockOf } from "../core/wire/attentions.js";
 import { Problem, failure } from "../core/wire/problem.js";
-import { createLabFigure, labReplies } from "../lab/figure/lab-figure.js";
+import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { format as formatLab, labOfShare, parse as parseLab, shareState } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { find, h, inSight } from "../lib/dom.js";
@@ -250,14 +250,13 @@ async function opened(api, server, { dataset: { link = "", share: id = "" } }, l
 
 /** @param {Parameters<typeof openFigure>[0]} services @param {HTMLElement} element @returns {Promise<LessonFigure>} */
 async function labFigure(services, element) {
-  const { page, api, lang, isServed = true } = services;
+  const { page, api, lang } = services;
   const stand = find(".stand", element);
   const storedShare = element.dataset.share ? await api.readLabShare(element.dataset.share).catch(failure) : null;
   if (storedShare instanceof Problem) reportLostShare(page, element, storedShare);
   const share = storedShare && !(storedShare instanceof Problem) ? labOfShare(storedShare) : null;
   const open = /** @type {HTMLAnchorElement} */ (find(".open", element));
   const lab = share?.lab ?? parseLab(element.dataset.link ?? "", preset("identity"));
-  const knownReplies = isServed ? share?.known : await labReplies(api.lab, lab);
   const root = h("div", { className: "by-hand" });
   const shareLink = linkOfShare(services, element, () => ({ state: shareState(figure.lab(), lang) }), () => live?.shows() ?? "");
   const bar = h("p", { className: "figure-bar" }, ...(shareLink ? [shareLink.button] : []));
@@ -273,8 +272,8 @@ async function labFigure(services, element) {
     root,
     page,
     lab,
-    known: knownReplies,
-    compute: isServed ? api.lab : null,
+    known: share?.known,
+    compute: api.lab,
     onReply,
     choices: element.dataset.choices?.split(" ") ?? false,
     about: element.dataset.about?.split(" "),
@@ -285,7 +284,7 @@ async function labFigure(services, element) {
     },
   });
   bar.prepend(figure.rest);
-  const problem = knownReplies ? null : await first; // as the steps of a share are
+  const problem = share ? null : await first; // as the steps of a share are
   if (problem) {
     figure.destroy();
     throw problem;

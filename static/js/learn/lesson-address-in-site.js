@@ -18,4 +18,8 @@ export function linkedState(window) {
 export const lessonAddress = (_, parameters, id) => `#${new URLSearchParams([[FIGURE, id], ...Object.entries(parameters).filter(([, value]) => value)])}`;
 
 /** @type {typeof import("./lesson-address.js").openAddress} */
-export const openAddress = (_, query) => `${new URLSearchParams(query).get("lang") === "zh" ? "zh" : "index"}.html#${query}`;
+export function openAddress(page, query) {
+  const isChinese = new URLSearchParams(query).get("lang") === "zh";
+  const file = page === "lab" ? (isChinese ? "lab-zh" : "lab") : isChinese ? "zh" : "index";
+  return `${file}.html#${query}`;
+}

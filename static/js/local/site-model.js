@@ -8,7 +8,7 @@ import { frozen, local } from "../core/store/data-sources.js";
 import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
 import { OPTIONS } from "../views/index.js";
 import { whole } from "./runtime.js";
-import { createWorkerModel, startedLater } from "./worker-model.js";
+import { createWorkerLab, createWorkerModel, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
@@ -43,6 +43,9 @@ export const fetchFromSite = (send, file) => async (path, options) => {
 };
 
 export const startWorker = () => new Worker("model-worker.js", { type: "module" });
+
+/** Attention by hand, computed in the page. */
+export const createSiteLab = () => createWorkerLab("lab/", startWorker);
 
 /** The address of a model's files. @param {ModelInfo} description */
 export const folderOf = ({ id }) => `${id}/`;

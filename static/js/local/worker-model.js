@@ -6,6 +6,7 @@ import { Problem } from "../core/wire/problem.js";
 /** @import { Trace } from "../core/wire/wire.js" */
 /** @import { Loading } from "./local-model.js" */
 /** @typedef {{id: number, reply?: any, line?: any, loading?: Loading, problem?: {kind: string, detail: string, field: string, excess: any}, error?: string}} Told */
+/** @typedef {{open?: string, request?: object, stream?: {path: string, body: object}, lab?: {folder: string, request: object}}} Message  lab: attention by hand, and the folder of its stages */
 /** @typedef {{resolve: (reply: any) => void, reject: (error: unknown) => void, hear?: (line: any) => void}} Waiting */
 
 /**
@@ -26,12 +27,11 @@ export function startedLater(description, start) {
 }
 
 /**
+ * A worker as a function that asks it.
  * @param {Pick<Worker, "addEventListener" | "postMessage">} worker
- * @param {string} folder  the address of the exported model
- * @param {ModelInfo} description
- * @param {(loading: Loading | null) => void} onLoading  null: everything has come
+ * @param {(loading: Loading) => void} [onLoading]
  */
-export function createWorkerModel(worker, folder, description, onLoading) {
+function createAsker(worker, onLoading = () => {}) {
   /** @type {Map<number, Waiting>} */
   const waiting = new Map();
   let count = 0;
@@ -52,12 +52,12 @@ export function createWorkerModel(worker, folder, description, onLoading) {
   });
 
   /**
-   * @param {{open?: string, request?: object, stream?: {path: string, body: object}}} message
+   * @param {Message} message
    * @param {AbortSignal} [signal]
    * @param {(line: any) => void} [hear]  of a stream
    * @returns {Promise<any>}
    */
-  function ask(message, signal, hear) {
+  return (message, signal, hear) => {
     const id = ++count;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject, hear });
@@ -68,8 +68,29 @@ export function createWorkerModel(worker, folder, description, onLoading) {
       }, { once: true });
       worker.postMessage({ id, ...message });
     });
-  }
+  };
+}
 
+/**
+ * Attention by hand, in a worker that starts at the first request.
+ * @param {string} folder  the address of its stages
+ * @param {() => Pick<Worker, "addEventListener" | "postMessage">} start
+ * @returns {(request: object, signal?: AbortSignal) => Promise<import("../lab/steps.js").Answer>}  as POST /api/lab replies
+ */
+export function createWorkerLab(folder, start) {
+  /** @type {ReturnType<typeof createAsker> | null} */
+  let ask = null;
+  return (request, signal) => (ask ??= createAsker(start()))({ lab: { folder, request } }, signal);
+}
+
+/**
+ * @param {Pick<Worker, "addEventListener" | "postMessage">} worker
+ * @param {string} folder  the address of the exported model
+ * @param {ModelInfo} description
+ * @param {(loading: Loading | null) => void} onLoading  null: everything has come
+ */
+export function createWorkerModel(worker, folder, description, onLoading) {
+  const ask = createAsker(worker, onLoading);
   const opened = ask({ open: folder }).then(() => onLoading(null));
   opened.catch(() => onLoading(null));
   return {

@@ -12,14 +12,11 @@ import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
 import { format, invalidCells, labOfShare, parse, shareState } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { bindExports } from "../lab/exports.js";
-import { bindFormulas, bindLabProjector } from "../lab/page.js";
+import { bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
 import { bindLabRoom } from "../room/lab.js";
 
 const LAB = "/lab";
 const { lang = "en", catalog = "", share: id = "", room, roomLink = "", screen } = find("#lab").dataset;
-
-/** What decides how large it is: not what is typed into a cell. @param {import("../lab/matrices.js").Lab} [lab] */
-const shape = (lab) => lab && [lab.heads, lab.scoring, ...Object.values(lab.matrices).map((cells) => [cells.length, cells[0]?.length])];
 
 async function start() {
   if (takeHandover(find("#lab").dataset)) return;
@@ -35,7 +32,7 @@ async function start() {
   /** Tells a room of a change. */
   let changed = () => {};
   const formulas = bindFormulas(page, api, params, again);
-  const projector = bindLabProjector(page, { startsOn: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", subject: () => JSON.stringify([formulas.shown(), shape(figure?.lab())]), changed: again });
+  const projector = bindLabProjector(page, { startsOn: new URLSearchParams(readQuery(window)).get("projector") === "1" || screen === "yes", subject: () => JSON.stringify([formulas.shown(), labShape(figure?.lab())]), changed: again });
   const root = find("#lab");
   const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const otherLanguage = /** @type {HTMLAnchorElement} */ (find("#language"));
@@ -83,7 +80,7 @@ async function start() {
     return api.share({ state: shareState(labFigure.lab(), lang), about });
   }
   changed = bindLabRoom(page, api, labFigure);
-  bindExports(page, api, labFigure, lang);
+  bindExports(page, labFigure, lang, api);
   bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make });
 }
 

@@ -4,12 +4,15 @@
  */
 
 import { Problem } from "../core/wire/problem.js";
+import { openLab } from "../local/lab-stages.js";
 import { openLocalModel } from "../local/local-model.js";
 import { readerOf } from "../local/packed-files.js";
 import { openRuntime } from "../local/runtime.js";
 
 /** @import { Libraries } from "../local/local-model.js" */
-/** @typedef {{id: number, open?: string, request?: import("../local/local-run.js").TraceRequest, stream?: {path: string, body: object}, files?: Record<string, import("../lib/unpack-bytes.js").PackedFile>, cancel?: boolean}} Asked  files: of a page in one file, which has no host */
+/** @import { TraceRequest } from "../local/local-run.js" */
+/** @import { Message } from "../local/worker-model.js" */
+/** @typedef {Message & {id: number, files?: Record<string, import("../lib/unpack-bytes.js").PackedFile>, cancel?: boolean}} Asked  files: of a page in one file, which has no host */
 
 const { ort, tokenizers } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
 /** @type {(path: string) => Promise<Response>} */
@@ -17,11 +20,13 @@ let read = (path) => fetch(path);
 
 /** @type {ReturnType<typeof openLocalModel> | null} */
 let opened = null;
+/** @type {ReturnType<typeof openLab> | null} */
+let openedLab = null;
 /** @type {Map<number, AbortController>} */
 const running = new Map();
 
 /** @param {Asked} message */
-async function reply({ id, open, request, stream }) {
+async function reply({ id, open, request, stream, lab }) {
   const controller = new AbortController();
   running.set(id, controller);
   try {
@@ -29,9 +34,14 @@ async function reply({ id, open, request, stream }) {
       await openRuntime(ort, read);
       opened = openLocalModel(open, read, (loading) => self.postMessage({ id, loading }), { ort, tokenizers });
     }
+    if (lab) {
+      openedLab ??= openRuntime(ort, read).then(() => openLab(lab.folder, read, ort));
+      const answer = await openedLab;
+      return void self.postMessage({ id, reply: await answer(lab.request) });
+    }
     const model = await opened;
     if (model && stream) for await (const line of model.lines(stream.path, stream.body, controller.signal)) self.postMessage({ id, line });
-    self.postMessage({ id, reply: request ? await model?.trace(request, controller.signal) : true });
+    self.postMessage({ id, reply: request ? await model?.trace(/** @type {TraceRequest} */ (request), controller.signal) : true });
   } catch (error) {
     if (error instanceof Problem) self.postMessage({ id, problem: { kind: error.kind, detail: error.detail, field: error.field, excess: error.excess } });
     else self.postMessage({ id, error: error instanceof Error ? error.message : String(error) });

@@ -9,12 +9,11 @@ import { Problem } from "../core/wire/problem.js";
 import { bindFigures, linkedFigure } from "../learn/figures.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
 import { answeredEarlier, bindQuestions, showProgress } from "../learn/questions.js";
-import { createLabAnswers } from "../learn/lab-answers.js";
 import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 import { find } from "../lib/dom.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
+import { createSiteLab, fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
 import { createWorkerModel } from "../local/worker-model.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
@@ -27,8 +26,7 @@ async function start() {
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
   await keptFiles();
   if (!veils) return showProgress(page);
-  const lab = createLabAnswers(() => fetch("lab-answers.json").then((response) => response.json()));
-  const services = { page, api: { ...api, lab }, source: await openSource(page, api), lang, lesson, isServed: false };
+  const services = { page, api: { ...api, lab: hasSimd() ? createSiteLab() : withoutModel }, source: await openSource(page, api), lang, lesson, isServed: false };
   bindFigures(services);
   bindQuestions(services, veils);
   bindSymbols(find("#lesson"));
