@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { largestChange, weightChange } from "../../static/js/core/store/weight-change.js";
+import { largestChange, weightChange } from "../../static/js/core/store/heatmap-data.js";
 import { flush, ready, SELF } from "../js/bound-session.js";
 
 const OFF = [{ at: "encoder.0.self", head: 0, do: "zero" }];

@@ -1,10 +1,8 @@
 /** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
 import { textRuler } from "./matrix-labels.js";
-import { paintCells, paintCovers, hasRoom, paintNumbers, openCells, sharpness } from "./matrix-canvas.js";
 import { drawing, fine, s } from "./svg.js";
 
-/** @import { Matrix } from "../wire/wire.js" */
 /** @import { Theme } from "../page/page-context.js" */
 
 /** @typedef {{name: string, values: ArrayLike<number>, colour: string, dash?: string}} Curve */
@@ -159,76 +157,4 @@ function steps(count, room, sizes) {
   const maxLabels = Math.max(2, room);
   const step = sizes.find((size) => count / size <= maxLabels) ?? sizes[sizes.length - 1];
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
-}
-
-// A matrix on a canvas: its cells, their patterns, and the numbers if there is room.
-
-/**
- * @typedef {object} Picture
- * @property {Matrix} matrix  NaN where masked
- * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
- * @property {import("./matrix-geometry.js").Geometry} geometry
- * @property {import("./matrix-canvas.js").Shade} shade
- * @property {import("../page/page-context.js").Theme} theme
- * @property {{rows: string[], cols: string[]}} labels  as text
- * @property {{rows: string, cols: string}} titles
- */
-
-/**
- * @param {HTMLElement & {picture?: Picture}} element  has the picture as a property, for tests and
- *   the console
- */
-export function createChart(element) {
-  const canvas = element.ownerDocument.createElement("canvas");
-  element.append(canvas);
-  return {
-    /** @param {Picture} picture */
-    draw(picture) {
-      const { width, height } = picture.geometry;
-      element.style.width = `${width}px`;
-      element.style.height = `${height}px`;
-      paint(prepare(canvas, width, height), picture);
-      element.picture = picture;
-      element.dataset.drawn = `${picture.matrix.rows} × ${picture.matrix.cols}`;
-    },
-    destroy: () => element.replaceChildren(),
-  };
-}
-
-/**
- * Paint everything except the labels.
- * @param {CanvasRenderingContext2D} context  scaled to CSS pixels
- * @param {Picture} picture
- */
-export function paint(context, picture) {
-  const { geometry, shade, theme } = picture;
-  const openMatrix = openCells(picture);
-  paintCells(context, openMatrix, geometry, shade, theme.rule);
-  if (openMatrix.values.some(Number.isNaN)) paintCovers(context, picture, geometry, theme.hatch);
-  if (hasRoom(geometry, theme, shade.range, openMatrix.error)) paintNumbers(context, openMatrix, geometry, shade, theme);
-}
-
-/** The largest canvas that phones allow, in pixels. */
-const MAX_PIXELS = 2 ** 24;
-
-/**
- * Prepare a canvas for drawing; if its size does not change, its memory is reused.
- * @param {HTMLCanvasElement} canvas
- * @param {number} width  in CSS pixels
- * @param {number} height
- */
-export function prepare(canvas, width, height) {
-  const ratio = Math.min(sharpness(canvas.ownerDocument), Math.sqrt(MAX_PIXELS / (width * height)));
-  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  if (canvas.width !== across || canvas.height !== down) {
-    [canvas.width, canvas.height] = [across, down];
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-  } else {
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, across, down);
-  }
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
 }

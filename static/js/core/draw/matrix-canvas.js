@@ -1,4 +1,4 @@
-/** Paint matrices on a canvas: cells, patterns, numbers. */
+/** A matrix on a canvas: its cells, their patterns, and the numbers if there is room. */
 
 import { rounded, short, two } from "../../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
@@ -216,7 +216,7 @@ function corner({ left, top, cols, cellWidth, cellHeight }, i) {
   ];
 }
 
-// What is different on paper, where figures are drawn again; core/page/theme-switch.js says when.
+// What is different on paper, where figures are drawn again; core/page/page-context.js says when.
 
 /** Pixels of a canvas per CSS pixel: 288 per inch. */
 const SHARP = 3;
@@ -229,3 +229,73 @@ export const sharpness = (document) => Math.max(onPaper(document) ? SHARP : 1, d
 
 /** Whether the page is being printed. @param {Document} document */
 export const onPaper = ({ documentElement }) => documentElement.dataset.paper !== undefined;
+
+/**
+ * @typedef {object} Picture
+ * @property {Matrix} matrix  NaN where masked
+ * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
+ * @property {Geometry} geometry
+ * @property {Shade} shade
+ * @property {Theme} theme
+ * @property {{rows: string[], cols: string[]}} labels  as text
+ * @property {{rows: string, cols: string}} titles
+ */
+
+/**
+ * @param {HTMLElement & {picture?: Picture}} element  has the picture as a property, for tests and
+ *   the console
+ */
+export function createChart(element) {
+  const canvas = element.ownerDocument.createElement("canvas");
+  element.append(canvas);
+  return {
+    /** @param {Picture} picture */
+    draw(picture) {
+      const { width, height } = picture.geometry;
+      element.style.width = `${width}px`;
+      element.style.height = `${height}px`;
+      paint(prepare(canvas, width, height), picture);
+      element.picture = picture;
+      element.dataset.drawn = `${picture.matrix.rows} × ${picture.matrix.cols}`;
+    },
+    destroy: () => element.replaceChildren(),
+  };
+}
+
+/**
+ * Paint everything except the labels.
+ * @param {CanvasRenderingContext2D} context  scaled to CSS pixels
+ * @param {Picture} picture
+ */
+export function paint(context, picture) {
+  const { geometry, shade, theme } = picture;
+  const openMatrix = openCells(picture);
+  paintCells(context, openMatrix, geometry, shade, theme.rule);
+  if (openMatrix.values.some(Number.isNaN)) paintCovers(context, picture, geometry, theme.hatch);
+  if (hasRoom(geometry, theme, shade.range, openMatrix.error)) paintNumbers(context, openMatrix, geometry, shade, theme);
+}
+
+/** The largest canvas that phones allow, in pixels. */
+const MAX_PIXELS = 2 ** 24;
+
+/**
+ * Prepare a canvas for drawing; if its size does not change, its memory is reused.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width  in CSS pixels
+ * @param {number} height
+ */
+export function prepare(canvas, width, height) {
+  const ratio = Math.min(sharpness(canvas.ownerDocument), Math.sqrt(MAX_PIXELS / (width * height)));
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  if (canvas.width !== across || canvas.height !== down) {
+    [canvas.width, canvas.height] = [across, down];
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  } else {
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, across, down);
+  }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}

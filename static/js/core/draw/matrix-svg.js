@@ -11,7 +11,7 @@ import { drawing, fine, s } from "./svg.js";
 /** @import { Geometry, Place } from "./matrix-geometry.js" */
 /** @import { Theme } from "../page/page-context.js" */
 /**
- * @typedef {import("./line-chart.js").Picture & {
+ * @typedef {import("./matrix-canvas.js").Picture & {
  *   upright: boolean[],
  *   named: {rows: boolean[], cols: boolean[]},
  *   ends: import("./row-bars.js").Ends | null,

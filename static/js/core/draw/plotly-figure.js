@@ -1,10 +1,9 @@
 /** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
-import { INKS, colourOf, paintCovers, hasRoom, legible as inkOn, openCells, cellText } from "./matrix-canvas.js";
-import { prepare } from "./line-chart.js";
+import { INKS, cellText, colourOf, hasRoom, legible as inkOn, openCells, paintCovers, prepare } from "./matrix-canvas.js";
 import { colorscale } from "./colour-scales.js";
 
-/** @import { Picture } from "./line-chart.js" */
+/** @import { Picture } from "./matrix-canvas.js" */
 /** @import { Figure } from "./plotly.js" */
 /** @typedef {{width: number, height: number}} Size */
 

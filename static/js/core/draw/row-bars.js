@@ -5,9 +5,8 @@
 
 import { h, write } from "../../lib/dom.js";
 import { rounded, two } from "../../lib/numbers.js";
-import { prepare } from "./line-chart.js";
+import { cellText, colourOf, legible, prepare } from "./matrix-canvas.js";
 import { textRuler } from "./matrix-labels.js";
-import { colourOf, legible, cellText } from "./matrix-canvas.js";
 import { css } from "./colour-scales.js";
 import { fine, s } from "./svg.js";
 

@@ -1,14 +1,15 @@
 /** Controls that change the model instead of the view. */
 
-import { token } from "../draw/token.js";
-import { radios } from "./controls.js";
-import { plainStep } from "../wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { throttle } from "../../lib/timing.js";
+import { token } from "../draw/token.js";
+import { editModel } from "../store/model-changes.js";
+import { plainStep } from "../wire/tokens.js";
+import { radios } from "./controls.js";
 
-/** @import { Context } from "../figure/types.js" */
+/** @import { Context } from "./types.js" */
 /** @import { Step } from "../wire/tokens.js" */
 
 /**
@@ -160,6 +161,61 @@ export function rowChoice({ store, t }, changed, first = () => store.get().link.
         const ariaProps = { "aria-label": plainStep(step), "aria-pressed": chosen?.includes(row) ?? false };
         return el("li", {}, el("button", { type: "button", className: "chip", disabled: still, onclick: () => toggle(row), ...ariaProps }, token(step.writes)));
       }));
+    },
+  };
+}
+
+// One hidden unit of a feed-forward network: its number, and what is done to it.
+
+/** Values that a unit can be set to with the slider. */
+const VALUES = { min: -20, max: 20, step: 0.5 };
+
+/**
+ * @param {Context} context
+ * @param {object} of
+ * @param {() => string} of.network  such as "encoder.0.ffn"
+ * @param {() => {rows?: number[]}} [of.rows]  to which a change is restricted
+ * @param {(unit: number) => void} [of.onUnit]  called when the reader has typed another number
+ */
+export function createUnitChanges(context, { network, rows = () => ({}), onUnit = () => {} }) {
+  const { store, t } = context;
+  const { put, remove, currentChange } = editModel(context);
+  const number = h("input", { type: "number", min: "1", step: "1", value: "1", inputMode: "numeric", "aria-label": t("Hidden unit") });
+  const change = (/** @type {any} */ effect) => ({ at: `${network()}.hidden`, units: [Number(number.value) - 1], ...rows(), do: effect });
+  const value = amount(t("Value of the unit"), VALUES, PLAIN, (to, origin) => put(change({ fill: to }), origin));
+  const state = oneOf(context, "unit", t("Its value"), () => ({ own: t("as computed"), zero: t("zero"), fill: t("set") }), (kind) => {
+    if (kind === "own") remove(change("zero"));
+    else put(change(kind === "zero" ? "zero" : { fill: 1 }));
+  });
+  number.addEventListener("change", () => {
+    if (!number.checkValidity() || number.value === "") number.value = "1";
+    show(false);
+    onUnit(Number(number.value) - 1);
+  });
+  const element = h("div", { className: "of-unit" }, h("label", { className: "option" }, h("span", {}, t("Hidden unit")), number), state.element, value.element);
+
+  /** @param {boolean} still */
+  function show(still) {
+    const present = currentChange(change("zero"));
+    const set = present?.do?.fill;
+    state.show(!present ? "own" : set === undefined ? "zero" : "fill", still);
+    value.element.hidden = set === undefined;
+    value.show(Number(set ?? 0), still);
+  }
+  return {
+    element,
+    change,
+    /** @param {number} unit */
+    choose(unit) {
+      if (document.activeElement !== number) number.value = String(unit + 1);
+    },
+    /** @param {boolean} isNetwork  whether the sublayer is a network @param {boolean} still */
+    refresh(isNetwork, still) {
+      element.hidden = !isNetwork;
+      if (!isNetwork) return;
+      const hidden = store.get().model?.networks?.find((candidate) => candidate.place === network())?.hidden;
+      if (hidden) number.max = String(hidden);
+      show(still);
     },
   };
 }

@@ -2,8 +2,7 @@
 
 import { findingOf } from "../compute/attention-row.js";
 import { doubtfulWord, doubtsOf } from "../store/certainty.js";
-import { highlightIn, heatmapOf } from "../store/heatmap-data.js";
-import { largestChange, weightChange } from "../store/weight-change.js";
+import { heatmapOf, highlightIn, largestChange, weightChange } from "../store/heatmap-data.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../draw/token.js";

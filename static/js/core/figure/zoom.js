@@ -8,7 +8,7 @@ import { NUMBERS, figure, frames, hatching, legible } from "../draw/plotly-figur
 import { createPlot } from "../draw/plotly.js";
 
 /** @import { Context } from "./types.js" */
-/** @import { Picture } from "../draw/line-chart.js" */
+/** @import { Picture } from "../draw/matrix-canvas.js" */
 /** @import { Place } from "../draw/matrix-geometry.js" */
 /** @import { Size } from "../draw/plotly-figure.js" */
 

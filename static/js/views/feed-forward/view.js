@@ -6,7 +6,7 @@
 import { hiddenOf, outstanding, unitAt } from "../../core/store/hidden-units.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
-import { createUnitChanges } from "../../core/figure/unit-changes.js";
+import { createUnitChanges } from "../../core/figure/change-controls.js";
 import { editModel } from "../../core/store/model-changes.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { sublayerName } from "../../core/store/model-part-names.js";

@@ -2,8 +2,7 @@
  * The residual stream: the length of each token's vector after every sublayer, and its direction.
  */
 
-import { prepare } from "../../core/draw/line-chart.js";
-import { legible } from "../../core/draw/matrix-canvas.js";
+import { legible, prepare } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging, sequential } from "../../core/draw/colour-scales.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 import { nameText } from "../../core/draw/token.js";

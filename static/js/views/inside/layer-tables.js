@@ -78,7 +78,7 @@ const foldedRows = (t, count, { keep, unfold }, width, rows) =>
 /**
  * @param {Context["t"]} t
  * @param {Layer[]} layers
- * @param {{written: import("../../core/wire/tokens.js").Label, lang: string, count: number, fold: Parameters<typeof foldedRows>[2], odds: (import("./wording.js").Rival & {paint: Paint}) | null}} scene
+ * @param {{written: import("../../core/wire/tokens.js").Label, lang: string, count: number, fold: Parameters<typeof foldedRows>[2], odds: (import("./view.js").Rival & {paint: Paint}) | null}} scene
  *   count: how many candidates fit; odds: the contrast, if there is one
  */
 export function lensTable(t, layers, { written, lang, count, fold, odds }) {

@@ -5,7 +5,7 @@
 
 import { swapped } from "../../core/compute/token-diff.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { createUnitChanges } from "../../core/figure/unit-changes.js";
+import { FACTOR, FACTORS, PLAIN, amount, createUnitChanges, onOff, restricted, rowChoice } from "../../core/figure/change-controls.js";
 import { bindTyping } from "../../core/figure/text-input.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { editModel } from "../../core/store/model-changes.js";
@@ -16,7 +16,6 @@ import { Problem } from "../../core/wire/problem.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { FACTOR, FACTORS, PLAIN, amount, onOff, restricted, rowChoice } from "../../core/figure/change-controls.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */
 /** @import { Context } from "../../core/figure/types.js" */
