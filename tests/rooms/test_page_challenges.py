@@ -33,6 +33,9 @@ def test_sentences_are_checked_and_shown_with_how_many_do_it(open_class: OpenCla
     expect(phone.locator(".room-actions .crowd")).to_contain_text("✓ It does it.")
     expect(laptop.locator(".room-actions .crowd")).to_contain_text("“cat” is not in it.")
     expect(teacher.locator(".challenge .crowd")).to_have_text("2 works · 1 do it")
+    expect(teacher.locator(".works")).to_have_count(0)  # her screen may be on the wall
+    expect(teacher.get_by_text("Open the gallery")).to_have_count(0)  # of works nobody looked at
+    teacher.click("text=2 works to look at")
     expect(teacher.locator(".challenge canvas:not(.pending)")).to_have_count(2)
     laptop.click("text=Look at it in the workspace")
     expect(laptop.locator("#source")).to_have_value(SENTENCES[1])
@@ -69,6 +72,7 @@ def test_a_gallery_is_voted_on_and_a_work_is_shown_to_everyone(
         expect(student.locator(".verdict-of")).to_contain_text("Handed in.")
     first.click(".room-bar >> text=Back to the challenge")
     expect(first.locator(".room-question")).to_be_visible()
+    teacher.click("text=2 works to look at")
     expect(teacher.locator(".challenge .works li")).to_have_count(2)
     teacher.click("text=Open the gallery")
     for student in (first, second):

@@ -76,6 +76,12 @@ def test_sentences_have_nicknames_if_the_teacher_asks_and_are_shown_to_everyone(
     other.fill(".room-question textarea", "Birds sing.")
     other.click(".room-actions .strong")
     listed = teacher.locator(".sentences li span")
+    looks = teacher.get_by_text("2 answers to look at")
+    expect(looks).to_be_visible()
+    expect(listed).to_have_count(0)  # her screen may be on the wall
+    looks.click()
+    expect(listed).to_have_text(["<b>Fish swim.</b>", "Birds sing."])
+    teacher.click("text=Show nicknames")
     expect(listed).to_have_text(["<b>Fish swim.</b>Mei", "Birds sing."])
     expect(other.locator(".room-question")).not_to_contain_text("Mei")
     mei.fill(".nickname input", "Mei Lin")  # the answer is sent anew with it
@@ -88,7 +94,7 @@ def test_sentences_have_nicknames_if_the_teacher_asks_and_are_shown_to_everyone(
     teacher.click(".room-kinds >> text=Sentences of the class")
     other.fill(".room-question textarea", "<b>Birds fly.</b>")
     other.click(".room-actions .strong")
-    teacher.click(".sentences >> text=Show to everyone")
+    teacher.click(".sentences >> text=Show to everyone")  # opened in this room, also after a reload
     for student in (mei, other):
         expect(student.locator("#source")).to_have_value("<b>Birds fly.</b>")
         expect(student.locator(".room-bar")).to_have_attribute("data-mode", "following")
@@ -128,7 +134,45 @@ def test_a_lessons_question_about_the_zoo_is_asked(
         expect(teacher.locator(".room-actions .crowd")).to_have_text("1 answered")
         teacher.click(".room-actions >> text=Reveal")
         for page in (teacher, student):
-            expect(page.locator(".fill .truth")).to_be_visible()
+            expect(page.locator(".room-question .fill .truth")).to_be_visible()
+
+
+def test_a_lessons_answers_are_on_the_pages_of_a_class_once_its_teacher_shows_them(
+    browser: Browser, live_server: AppServer
+) -> None:
+    with (
+        reader(browser) as teacher,
+        reader(browser, 390) as phone,
+        reader(browser) as late,
+    ):
+        teacher.goto(f"{live_server.url}/learn/many-heads")
+        teacher.click("#more")
+        teacher.click("[data-present]")
+        room = f"{live_server.url}/room/{code_of(teacher)}"
+        phone.goto(room)
+        first, second = "#question-1", "#question-2"
+        for question in (first, second):
+            phone.evaluate(f"document.querySelector('{question}').scrollIntoView()")
+            expect(phone.locator(f"{question} .fill input").first).not_to_be_editable()
+            expect(phone.locator(f"{question} .teacher-asks")).to_be_visible()
+            expect(phone.locator(f"{question} .actions button")).to_have_count(0)
+
+        teacher.evaluate(f"document.querySelector('{first}').scrollIntoView()")
+        teacher.click("text=Ask this question")
+        expect(phone.locator(".room-question")).to_be_visible()
+        expect(phone.locator(f"{first} .why")).to_be_hidden()
+        teacher.click(".room-actions >> text=Reveal")
+        teacher.click("text=End the question")
+        late.goto(room)
+        for page in (phone, late):
+            expect(page.locator(f"{first} .why")).to_be_visible()
+            expect(page.locator(f"{first} .verdict")).not_to_be_empty()
+            expect(page.locator(f"{first} .teacher-asks")).to_have_count(0)
+
+        teacher.evaluate(f"document.querySelector('{second}').scrollIntoView()")
+        expect(phone.locator(f"{second} .teacher-asks")).to_be_visible()
+        teacher.click(f"{second} >> text=Reveal without a guess")  # without asking the class
+        expect(phone.locator(f"{second} .why")).to_be_visible()
 
 
 def test_results_are_a_page_and_a_file_that_opens_after_the_room_has_ended(

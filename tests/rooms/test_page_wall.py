@@ -45,6 +45,8 @@ def test_the_wall_has_what_each_member_explores_and_one_is_shown_to_all(
         expect(teacher.locator(".works canvas:not(.pending)")).to_have_count(3)
         for sentence in SENTENCES:
             expect(teacher.locator(".works .sentence", has_text=sentence)).to_be_visible()
+        expect(teacher.locator(".works b")).to_have_count(0)  # her screen may be on the wall
+        teacher.click("text=Show nicknames")
         expect(teacher.locator(".works b")).to_have_text(["Mina"])
 
         work = teacher.locator(".works li", has_text=SENTENCES[1])

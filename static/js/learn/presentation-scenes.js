@@ -115,7 +115,7 @@ function bindPointed(scenes, figures) {
  * @property {(scene: Element | null) => Asks[]} [prepared]  questions that were written for a scene
  * @property {(question: Asks) => void} [asked]  called with each question that is asked
  * @property {import("../room/room.js").Presentable["wording"]} [wording]
- * @property {import("../room/room.js").Presentable["revealed"]} [revealed]
+ * @property {Pick<import("./questions.js").LessonQuestions, "isRevealed" | "reveal" | "onReveal">} [questions]  that the page itself asks
  * @property {Pick<import("./figures-hidden-until-answered.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
  */
 
@@ -126,11 +126,11 @@ function bindPointed(scenes, figures) {
 const [PACE, GESTURE, SETTLED] = [200, 1_500, 3_000];
 /** What an address may name on its own: then the page shows that, and not what the room has. */
 const NAMED = ["shows", "share", "item"];
-/** In the link of a room: the presenter sees the figure, so that the others see it too. */
-const UNVEILED = "unveiled";
+/** In the link of a room: the presenter sees the figure, or the answer, so that the others see it too. */
+const [UNVEILED, REVEALED] = ["unveiled", "revealed"];
 
 /** @param {Plan} plan */
-export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, prepared = () => [], asked: onAsked, wording, revealed, veils }) {
+export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, prepared = () => [], asked: onAsked, wording, questions, veils }) {
   let scene = "";
   /** What the presented scene's figure shows. */
   let presentedState = { scene: "", shows: "" };
@@ -148,7 +148,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   function read(link) {
     const { pathname, searchParams, hash } = new URL(link, window.location.origin);
     const named = hash.length > 1 || NAMED.some((name) => searchParams.has(name));
-    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named, isUnveiled: searchParams.has(UNVEILED) };
+    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named, isUnveiled: searchParams.has(UNVEILED), isRevealed: searchParams.has(REVEALED) };
   }
 
   /** Show in the scene's figure what is presented, once it is created. */
@@ -168,7 +168,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     link() {
       const figure = present();
       const isUnveiled = veils && figure?.dataset.after && !veils.isVeiled(figure);
-      return pathOf(path, { shows: showing(), ...(isUnveiled ? { [UNVEILED]: "1" } : {}) }, scene);
+      return pathOf(path, { shows: showing(), [UNVEILED]: isUnveiled ? "1" : "", [REVEALED]: questions?.isRevealed(scene) ? "1" : "" }, scene);
     },
     resume(link) {
       const [target, requested] = [read(link), read(currentUrl(window))];
@@ -190,6 +190,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
       apply();
       const figure = present();
       if (figure && target.isUnveiled) veils?.lift(figure);
+      if (figure && target.isRevealed) questions?.reveal(figure.id);
       return true;
     },
     onChange(listener) {
@@ -203,7 +204,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
       }, PACE);
       window.addEventListener("scroll", check.later, { passive: true });
       onTurn(check.later);
-      veils?.onLift((figure) => figure === present() && !follows() && listener());
+      for (const watch of [veils?.onLift, questions?.onReveal]) watch?.((shownScene) => shownScene === present() && !follows() && listener());
       figures.onChange((figure) => {
         const changed = scenes.find((element) => element.contains(figure));
         changedScene = changed ? { scene: changed, y: window.scrollY } : null;
@@ -223,7 +224,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   };
   if (wording) presented.wording = wording;
   if (onAsked) presented.asked = onAsked;
-  if (revealed) presented.revealed = revealed;
+  if (questions) presented.revealed = questions.reveal;
   figures.onArrive((figure) => {
     if (resuming) settled.later();
     if (figure === figureOf(present())) apply(); // another one has changed nothing in it
@@ -242,7 +243,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
 function sceneInView(scenes, topOf) {
   const tops = scenes.map(topOf);
   const above = tops.findLastIndex((top) => top < window.innerHeight / 2);
-  const first = tops.findIndex((top) => top >= 0);
+  const first = tops.findIndex((top) => top >= -GAP);
   return scenes[first >= 0 && first < above ? first : above] ?? null;
 }
 

@@ -1,7 +1,7 @@
 /** The questions of a lesson: on its page, in a room, and which of them this reader has answered. */
 
 import { createPrediction } from "../ask/predict.js";
-import { find, inSight } from "../lib/dom.js";
+import { find, h, inSight } from "../lib/dom.js";
 import { bindScenes, scenesOf, topOf } from "./presentation-scenes.js";
 
 /** Which questions a reader has answered; stored only in the browser. */
@@ -52,24 +52,62 @@ export function showProgress({ t }) {
 /** Letters of a question's words in a room. */
 const LONGEST = 500;
 
-/** @param {import("../pages/learn.js").LessonServices} services @param {import("./figures-hidden-until-answered.js").Veils} veils */
+/** @typedef {ReturnType<typeof bindQuestions>} LessonQuestions */
+
+/**
+ * Let the reader answer the questions of a lesson and reveal the answers. On the pages of a class, its
+ * teacher reveals: else whoever reads ahead knows the answer before the class is asked.
+ * @param {import("../pages/learn.js").LessonServices} services
+ * @param {import("./figures-hidden-until-answered.js").Veils} veils
+ */
 export function bindQuestions({ page, api, source, lesson }, veils) {
   const sources = { source, compute: (/** @type {object} */ body) => api.lab(body) };
+  const { room, screen } = find("#learn").dataset;
+  /** @type {Map<string, import("../ask/predict.js").Prediction>} */
+  const predictions = new Map();
+  /** Questions that are revealed, or will be once they come into view. @type {Set<string>} */
+  const revealed = new Set();
+  /** @type {Set<(question: HTMLElement) => void>} */
+  const listeners = new Set();
+
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
-    createPrediction({
-      root: find(".choosing", element),
+    const place = find(".choosing", element);
+    const prediction = createPrediction({
+      root: place,
       page,
       sources,
       question: questionOf(element),
       label: find(".asks", element),
+      controls: !room,
       onReveal() {
         find(".why", element).hidden = false;
+        element.querySelector(".teacher-asks")?.remove();
         const question = numberOf(element.id);
         answered(lesson, question);
         veils.reveal(question);
+        revealed.add(element.id);
+        listeners.forEach((listener) => listener(element));
       },
     });
+    predictions.set(element.id, prediction);
+    if (room) prediction.close();
+    if (room && screen !== "yes") place.after(h("p", { className: "teacher-asks" }, page.t("Your teacher asks this question and shows the answer.")));
+    if (revealed.has(element.id)) void prediction.reveal({ guessed: false });
   });
+
+  return {
+    /** Reveal a question that the class was shown the answer of. @param {string} id */
+    reveal(id) {
+      veils.reveal(numberOf(id));
+      if (revealed.has(id)) return;
+      revealed.add(id);
+      void predictions.get(id)?.reveal({ guessed: false });
+    },
+    /** @param {string} id */
+    isRevealed: (id) => revealed.has(id),
+    /** @param {(question: HTMLElement) => void} listener */
+    onReveal: (listener) => void listeners.add(listener),
+  };
 }
 
 /** The number of a question. @param {string} scene  its id */
@@ -111,8 +149,9 @@ const numbersOf = ({ dataset }) =>
  * @param {import("../pages/learn.js").LessonServices} services
  * @param {import("./figures.js").LiveFigures} figures
  * @param {import("./figures-hidden-until-answered.js").Veils} veils
+ * @param {LessonQuestions} questions
  */
-export function bindLessonRoom({ page, api, lesson }, figures, veils) {
+export function bindLessonRoom({ page, api, lesson }, figures, veils, questions) {
   const root = find("#learn");
   if (root.dataset.screen === "yes") document.documentElement.toggleAttribute("data-projector", true);
   const scenes = new Map(scenesOf(find("#lesson")).flatMap((scene) => (scene.block ? [[scene.block, scene]] : [])));
@@ -126,7 +165,7 @@ export function bindLessonRoom({ page, api, lesson }, figures, veils) {
     figures,
     veils,
     says: (scene) => scene?.querySelector(scene.matches("[data-veiled]") ? "h2" : "figcaption > span, .asks")?.textContent ?? find("#lesson h1").textContent ?? "",
-    revealed: (id) => veils.reveal(numberOf(id)),
+    questions,
     wording: (id) => wordingOf(document.getElementById(id)),
     own: (scene) => (scene?.matches(".predict") ? asksOf(/** @type {HTMLElement} */ (scene)) : null),
   });

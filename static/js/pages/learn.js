@@ -32,10 +32,10 @@ async function start() {
   if (!veils) return showProgress(page);
   const services = { page, api, source: served(api), lang, lesson };
   const figures = bindFigures(services);
-  bindQuestions(services, veils);
+  const questions = bindQuestions(services, veils);
   bindSymbols(find("#lesson"));
   bindProjector(page);
-  bindLessonRoom(services, figures, veils);
+  bindLessonRoom(services, figures, veils, questions);
 }
 
 /** In a room nothing counts as answered before. */

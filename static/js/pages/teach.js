@@ -19,10 +19,7 @@ const { lang = "en", catalog = "" } = find("#learn").dataset;
 async function start() {
   const { api, page } = await openPage({ catalog });
   bindChoosing(page, api);
-  showCollections(page);
-  showAssignments(page);
-  bindOwned(page);
-  await showRooms(page, api);
+  bindOwned(page, api);
 }
 
 /** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
@@ -86,8 +83,8 @@ async function showRooms({ t }, api) {
   render(find("#teach-rooms"), open.length ? open.map(row) : el("li", { key: "none", className: "empty" }, t("No room is open. Present something, and students join with its code.")));
 }
 
-/** @param {import("../core/figure/types.js").PageContext} page */
-function bindOwned(page) {
+/** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
+function bindOwned(page, api) {
   const { t } = page;
   const status = find("#owned-says");
   const names = { collections: t("Collections"), assignments: t("Assignments"), studies: t("Studies"), rooms: t("Rooms"), "kept-models": t("Kept models") };
@@ -112,6 +109,7 @@ function bindOwned(page) {
     );
     showCollections(page);
     showAssignments(page);
+    void showRooms(page, api);
   }
 
   draw();

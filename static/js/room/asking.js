@@ -14,6 +14,7 @@ import { createJury } from "./challenge.js";
 import { createPrivateSpread } from "./private-spread.js";
 import { createQuestionPanel } from "./question.js";
 import { timerMenu } from "./timer.js";
+import { createUnmoderated } from "./unmoderated.js";
 import { gain } from "./vote-spread.js";
 import { asksNicknames, questionDraft, setAsksNicknames, setQuestionDraft } from "./room-storage.js";
 import { answerSources, ask } from "../ask/question.js";
@@ -33,7 +34,7 @@ function createSentences(t, api, { room, drawn, show }) {
   let answers = [];
   /** Answers that are shown when the question is revealed. @type {Set<string>} */
   const picked = new Set();
-  const button = (/** @type {string} */ words, /** @type {() => unknown} */ onclick) => el("button", { type: "button", className: "button quiet", key: words, onclick }, words);
+  const unmoderated = createUnmoderated(t, { code: () => room()?.code ?? "", drawn });
 
   /** @param {string} id */
   async function remove(id) {
@@ -57,21 +58,29 @@ function createSentences(t, api, { room, drawn, show }) {
     },
     picked: () => answers.flatMap(({ id, answer: [text] }) => (picked.has(id) ? [text] : [])),
     /** @param {boolean} picks  whether answers are picked for the reveal, instead of shown one by one */
-    listed: (picks) =>
-      el(
-        "ul",
-        { className: "sentences" },
-        answers.map(({ id, answer: [text], nickname }) =>
-          el(
-            "li",
-            { key: id },
-            el("span", {}, text, nickname && el("small", {}, nickname)),
-            picks ? el("button", { type: "button", className: "button quiet", key: "pick", "aria-pressed": String(picked.has(id)), onclick: () => pick(id) }, picked.has(id) ? t("✓ Will be shown") : t("Pick to show")) : button(t("Show to everyone"), () => show(text)),
-            button(t("Remove"), () => remove(id)),
-          ),
-        ),
-      ),
+    listed: (picks) => (answers.length ? [unmoderated.answers(answers.length), ...(unmoderated.isOpen("answers") ? [unmoderated.nicknames(answers), list(picks)] : [])] : []),
+    /** Another question begins. */
+    clear() {
+      answers = [];
+      picked.clear();
+    },
   };
+
+  /** @param {boolean} picks */
+  function list(picks) {
+    const row = (/** @type {AnswerReply} */ answer) => {
+      const { id, answer: [text] } = answer;
+      const name = unmoderated.nameOf(answer);
+      return el(
+        "li",
+        { key: id },
+        el("span", {}, text, name && el("small", {}, name)),
+        picks ? el("button", { type: "button", className: "button quiet", key: "pick", "aria-pressed": String(picked.has(id)), onclick: () => pick(id) }, picked.has(id) ? t("✓ Will be shown") : t("Pick to show")) : button(t("Show to everyone"), () => show(text)),
+        button(t("Remove"), () => remove(id)),
+      );
+    };
+    return el("ul", { key: "sentences", className: "sentences" }, answers.map(row));
+  }
 }
 
 /**
@@ -100,7 +109,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
 
   /** @param {QuestionReply | null | undefined} roomQuestion @param {boolean} [shows]  whether everyone is shown a work */
   function show(roomQuestion, shows) {
-    if (roomQuestion?.n !== question?.n) jury.clear();
+    if (roomQuestion?.n !== question?.n) for (const answers of [jury, sentences]) answers.clear();
     question = roomQuestion ?? null;
     menu.hidden ||= question !== null;
     panel.show(question, shows);
@@ -158,10 +167,10 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
       el("p", { className: "crowd", role: "status" }, status),
       stage !== "revealed" && timerMenu(t, Boolean(askedQuestion.ends), (seconds) => void act((of) => api.setTimer(of, seconds))),
       ...spread.view(askedQuestion),
-      entry === "text" && stage !== "revealed" && sentences.listed(picks),
-      entry !== "text" && stage === "first" && button(isWork ? t("Open the gallery") : t("Discuss, then vote again"), go("discuss"), isWork ? "strong" : "quiet"),
+      ...(entry === "text" && stage !== "revealed" ? sentences.listed(picks) : []),
+      entry !== "text" && stage === "first" && (!isWork || jury.isLookedAt()) && button(isWork ? t("Open the gallery") : t("Discuss, then vote again"), go("discuss"), isWork ? "strong" : "quiet"),
       stage === "discuss" && button(isWork ? t("Let them vote") : t("Vote again"), go("second"), isWork ? "strong" : "quiet"),
-      (entry !== "text" || picks) && stage !== "revealed" && button(picks ? t("Show those picked") : t("Reveal"), reveal, isWork && stage !== "second" ? "quiet" : "strong"),
+      (entry !== "text" || picks) && stage !== "revealed" && (!isWork || stage !== "first" || jury.isLookedAt()) && button(picks ? t("Show those picked") : t("Reveal"), reveal, isWork && stage !== "second" ? "quiet" : "strong"),
       stage === "revealed" && button(t("Download the answers (CSV)"), () => saveAnswers(api, room())),
       button(t("End the question"), done, stage === "revealed" ? "strong" : "quiet"),
     ];

@@ -10,6 +10,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";
 import { ownNickname } from "./room-storage.js";
+import { createUnmoderated } from "./unmoderated.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { AnswerReply, GalleryReply, QuestionReply, RoomCreated, TryReply, Work } from "../core/wire/schemas.d.ts" */
@@ -176,6 +177,7 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
   /** The work that is about to be shown, with a word of thanks. @type {{id: string, form: HTMLElement} | null} */
   let chosen = null;
   const tileOf = createWorkTiles(page, api, presented, drawn);
+  const unmoderated = createUnmoderated(t, { code: () => room()?.code ?? "", drawn });
   const works = () => answers.filter(({ vote }) => vote === "first");
   const votesFor = (/** @type {string} */ id) => answers.filter(({ vote, answer: [work] }) => vote === "second" && work === id).length;
 
@@ -197,7 +199,8 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
 
   /** @param {QuestionReply} question @param {AnswerReply} work */
   function tile({ stage }, work) {
-    const { id, answer: [link], does, nickname } = work;
+    const { id, answer: [link], does } = work;
+    const name = unmoderated.nameOf(work);
     const isHidden = hidden.has(id);
     const votes = stage === "revealed" && votesFor(id);
     const act = el(
@@ -208,7 +211,7 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
       stage !== "revealed" && button(t("Remove"), () => void remove(id)),
       typeof votes === "number" && el("b", { className: "votes-of" }, votes === 1 ? t("1 vote") : t("{count} votes", { count: votes })),
     );
-    return tileOf({ id, link }, [doesMark(t, does), nickname && el("b", {}, nickname)], [chosen?.id === id ? chosen.form : act], { className: isHidden ? "aside" : "" });
+    return tileOf({ id, link }, [doesMark(t, does), name && el("b", {}, name)], [chosen?.id === id ? chosen.form : act], { className: isHidden ? "aside" : "" });
   }
 
   return {
@@ -218,6 +221,8 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
       const reply = of && question.entry === "work" ? await api.readAnswers(of).catch(failure) : null;
       if (reply && !(reply instanceof Problem) && reply.n === question.n) answers = reply.answers;
     },
+    /** Whether the teacher has seen what a gallery would show everyone. */
+    isLookedAt: () => unmoderated.isOpen("works") || works().length === 0,
     /** The works that the class is shown, by their ids. */
     gallery: () => works().flatMap(({ id }) => (hidden.has(id) ? [] : [id])).slice(0, MAX_GALLERY),
     /** @param {QuestionReply} question @returns {Child[]} */
@@ -225,7 +230,10 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
       const visibleWorks = works().filter(({ id }) => question.stage === "first" || !hidden.has(id));
       const doing = visibleWorks.filter(({ does }) => does).length;
       const counted = [visibleWorks.length === 1 ? t("1 work") : t("{count} works", { count: visibleWorks.length }), visibleWorks.some(({ does }) => typeof does === "boolean") && t("{count} do it", { count: doing })].filter(Boolean).join(" · ");
-      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), el("ul", { key: "works", className: "works" }, visibleWorks.map((work) => tile(question, work)))];
+      const isNew = question.stage === "first" && visibleWorks.length > 0; // the class sees none of it yet
+      const look = isNew && unmoderated.works(visibleWorks.length);
+      const list = isNew && !unmoderated.isOpen("works") ? [] : [unmoderated.nicknames(visibleWorks), el("ul", { key: "works", className: "works" }, visibleWorks.map((work) => tile(question, work)))];
+      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), look, ...list];
     },
     /** Another question begins. */
     clear() {

@@ -8,7 +8,7 @@ import { randomToken } from "../lib/browser.js";
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 
-const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored"];
+const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED, LOOKED_AT] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored", "room-looked-at"];
 const MAX_ROOMS = 8;
 /** Rooms whose drafts are kept. */
 const MAX_DRAFTED = 4;
@@ -121,6 +121,15 @@ export function exploredLink(code) {
 
 /** @param {string} code @param {string | null} link */
 export const setExploredLink = (code, link) => write("sessionStorage", EXPLORED, link && JSON.stringify({ code, link }));
+
+/** What of the members' words this tab shows in a room, also on another page. @param {string} code @returns {string[]} */
+export function lookedAt(code) {
+  const stored = JSON.parse(read("sessionStorage", LOOKED_AT) ?? "null");
+  return stored?.code === code ? stored.kinds : [];
+}
+
+/** @param {string} code @param {string[]} kinds */
+export const setLookedAt = (code, kinds) => write("sessionStorage", LOOKED_AT, JSON.stringify({ code, kinds }));
 
 /** Whether this tab's questions ask for nicknames. */
 export const asksNicknames = () => read("sessionStorage", NICKNAMES) === "1";

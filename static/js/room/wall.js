@@ -9,6 +9,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button } from "./bar.js";
 import { coverPage } from "./question.js";
+import { createUnmoderated } from "./unmoderated.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
@@ -40,6 +41,7 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
   let chosen = null;
   let problem = "";
   const tileOf = createWorkTiles(page, api, presented, draw);
+  const unmoderated = createUnmoderated(t, { code: () => room()?.code ?? "", drawn: draw });
 
   const isOpen = () => !panel.hidden;
   const sees = () => (state()?.wall ?? "closed") !== "closed";
@@ -79,7 +81,7 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
     const visibleWorks = works.filter(({ id }) => !hidden.has(id));
     render(
       panel,
-      el("header", { key: "head" }, el("h2", {}, t("What they explore")), sees() && el("p", { className: "crowd", role: "status" }, problem || counted(visibleWorks.length, works.length)), el("div", { className: "wall-buttons" }, sees() && button(t("Stop seeing it"), () => adjust("closed")), button(t("Close"), () => open(false)))),
+      el("header", { key: "head" }, el("h2", {}, t("What they explore")), sees() && el("p", { className: "crowd", role: "status" }, problem || counted(visibleWorks.length, works.length)), el("div", { className: "wall-buttons" }, sees() && unmoderated.nicknames(visibleWorks), sees() && button(t("Stop seeing it"), () => adjust("closed")), button(t("Close"), () => open(false)))),
       sees() ? el("ul", { key: "works", className: "works" }, visibleWorks.map(tile)) : offer(t, nicknames, problem, (wall) => void adjust(wall)),
       sees() && hidden.size > 0 && el("p", { key: "hidden" }, button(t("Show {count} hidden", { count: hidden.size }), () => (hidden.clear(), draw()))),
     );
@@ -103,9 +105,10 @@ export function createWall(page, api, presented, { root, bar, room, state, onRep
 
   /** @param {Work} work */
   function tile(work) {
-    const { id, nickname } = work;
+    const { id } = work;
+    const name = unmoderated.nameOf(work);
     const act = () => el("div", { key: "act", className: "act" }, !state()?.handed && !state()?.question && button(t("Show everyone…"), () => choose(work)), button(t("Hide"), () => (hidden.add(id), draw())));
-    return tileOf(work, [nickname && el("b", {}, nickname)], [chosen?.id === id ? chosen.form : act()]);
+    return tileOf(work, [name && el("b", {}, name)], [chosen?.id === id ? chosen.form : act()]);
   }
 
   panel.addEventListener("keydown", (event) => {
@@ -127,7 +130,7 @@ function offer(t, nicknames, problem, open) {
   return el(
     "div",
     { key: "offer", className: "offer" },
-    el("p", {}, t("Each student who explores sends what they look at: the sentence, the view, the head and what they changed. It has no names, and only you see it. Their pages tell them so.")),
+    el("p", {}, t("Each student who explores sends what they look at: the sentence, the view, the head and what they changed. It has no names, and only you see it. Their pages tell them so."), " ", t("If your screen is mirrored, the class sees the wall as well.")),
     el("label", { className: "check" }, nicknames, el("span", {}, t("Ask for nicknames, which only you see"))),
     problem && el("p", { className: "problem", role: "alert" }, problem),
     button(t("See what they explore"), () => open(nicknames.checked ? "named" : "open"), "strong"),
