@@ -77,6 +77,7 @@ def test_own_questions_are_asked_in_the_words_of_each_reader(
         for student, text in ((phone, "heads"), (chinese, "rude words")):
             student.fill(".room-question textarea", text)
             student.click(".room-actions .strong")
+        teacher.click("text=2 answers to look at")
         teacher.click(".sentences li:has-text('heads') >> text=Pick to show")
         teacher.click("text=Show those picked")
         for page in (phone, chinese):

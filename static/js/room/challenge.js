@@ -231,9 +231,9 @@ export function createJury(page, api, presented, { room, drawn, pick }) {
       const doing = visibleWorks.filter(({ does }) => does).length;
       const counted = [visibleWorks.length === 1 ? t("1 work") : t("{count} works", { count: visibleWorks.length }), visibleWorks.some(({ does }) => typeof does === "boolean") && t("{count} do it", { count: doing })].filter(Boolean).join(" · ");
       const isNew = question.stage === "first" && visibleWorks.length > 0; // the class sees none of it yet
-      const look = isNew && unmoderated.works(visibleWorks.length);
+      const lookButton = isNew && unmoderated.works(visibleWorks.length);
       const list = isNew && !unmoderated.isOpen("works") ? [] : [unmoderated.nicknames(visibleWorks), el("ul", { key: "works", className: "works" }, visibleWorks.map((work) => tile(question, work)))];
-      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), look, ...list];
+      return [goalList(t, question.ask), el("p", { key: "counted", className: "crowd" }, counted), lookButton, ...list];
     },
     /** Another question begins. */
     clear() {
