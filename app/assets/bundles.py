@@ -196,7 +196,7 @@ PAGES = {
         [*NARROW, "collection/collection", "access"],
     ),
     "collections": Page(
-        [*FRAME, "learn/learn"], [*NARROW, "collection/collection", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"], [*NARROW, "collection/collection", "access"], views=[]
     ),
     "collection-handout": Page(
         [*FRAME, *FIGURE, *LAB, "learn/learn"],
@@ -205,47 +205,60 @@ PAGES = {
         instead=WITHOUT_SERVER,
     ),
     "assignment": Page(
-        [*FRAME, "learn/learn", "ask/predict", "ask/cells", "room/room-question", *LINK],
+        [
+            *FRAME,
+            "learn/learn",
+            "ask/predict",
+            "ask/cells",
+            "room/room",
+            "room/room-question",
+            *LINK,
+        ],
         [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
     "assignments": Page(
-        [*FRAME, "learn/learn", "collection/collection"],
+        [*FRAME, "learn/learn", "collection/collection", "room/room"],
         [*NARROW, "assignment/assignment", "access"],
         views=[],
     ),
     "teach": Page(
-        [*FRAME, "learn/learn", "collection/collection"],
+        [*FRAME, "learn/learn", "collection/collection", "room/room"],
         [*NARROW, "room/teach", "access"],
         views=[],
     ),
     "shelf": Page(
-        [*FRAME, "learn/learn", "collection/collection"],
+        [*FRAME, "learn/learn", "collection/collection", "room/room"],
         [*NARROW, "collection/shelf", "access"],
         views=[],
     ),
-    "results": Page([*FRAME, "learn/learn"], [*NARROW, "room/results", "access"], views=[]),
+    "results": Page(
+        [*FRAME, "learn/learn", "room/room"], [*NARROW, "room/results", "access"], views=[]
+    ),
     "study": Page(
-        [*FRAME, "learn/learn", *LINK],
+        [*FRAME, "learn/learn", *LINK, "room/room"],
         [*NARROW, "assignment/assignment", "study/study", "access"],
         views=[],
     ),
     "studies": Page(
-        [*FRAME, "learn/learn", "collection/collection"],
+        [*FRAME, "learn/learn", "collection/collection", "room/room"],
         [*NARROW, "assignment/assignment", "study/study", "access"],
         views=[],
     ),
     "worksheet": Page(
-        [*FRAME, "learn/learn"], [*NARROW, "worksheet/worksheet", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"], [*NARROW, "worksheet/worksheet", "access"], views=[]
     ),
     "speaker-notes": Page(["core/page"], ["learn/speaker"], views=[]),
-    "zoo": Page([*FRAME, *FIGURE], [*NARROW, "zoo/zoo", "access"]),
-    "heads": Page([*FRAME, "core/controls"], [*NARROW, "heads/heads", "access"], views=[]),
-    "attention-head": Page([*FRAME, *FIGURE], [*NARROW, "heads/heads", "access"]),
-    "train": Page(
-        [*FRAME, *FIGURE, "train/run", "workspace/place-bar"], [*NARROW, "train/train", "access"]
+    "zoo": Page([*FRAME, *FIGURE, "room/room"], [*NARROW, "zoo/zoo", "access"]),
+    "heads": Page(
+        [*FRAME, "core/controls", "room/room"], [*NARROW, "heads/heads", "access"], views=[]
     ),
-    "room": Page(["core/page", "core/disclosure"], ["room/join", "access"], views=[]),
+    "attention-head": Page([*FRAME, *FIGURE, "room/room"], [*NARROW, "heads/heads", "access"]),
+    "train": Page(
+        [*FRAME, *FIGURE, "train/run", "workspace/place-bar", "room/room"],
+        [*NARROW, "train/train", "access"],
+    ),
+    "room": Page(["core/page", "core/disclosure", "room/room"], ["room/join", "access"], views=[]),
     "docs": Page([], ["pages/docs"], views=[]),
     "problem": Page([], ["core/page"], views=[]),
 }

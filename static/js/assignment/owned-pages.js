@@ -6,6 +6,7 @@ import { readFragment, writeFragment } from "../core/store/address.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 
 /** @typedef {ReturnType<typeof import("../lib/browser.js").keptKeys>} Keys */
 /** @typedef {Awaited<ReturnType<typeof openPage>> & {root: HTMLElement, lang: string}} SideServices */
@@ -56,6 +57,7 @@ export async function listOwned(keys, { read, unknown, address, fragment, others
 export async function openSides(keys, { id, fragment, read, take, showOwner, showOthers }) {
   const { lang = "en", catalog = "" } = find("#learn").dataset;
   const { api, page } = await openPage({ catalog });
+  bindApartFromRoom({ page, api });
   const root = find("#sheet");
   const document = await read(api).catch(failure);
   if (document instanceof Problem) return root.replaceChildren(h("p", { className: "problem", role: "alert" }, wording(page.t, document)));

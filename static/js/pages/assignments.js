@@ -1,5 +1,6 @@
 /** The assignments that this browser created, and a new one, from the questions of links. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { readQuery } from "../core/store/address.js";
@@ -11,7 +12,9 @@ import { createMaker } from "../assignment/new-assignment.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   const maker = createMaker({ page, api, lang, root: find("#maker"), menu: find("#taken"), collections: collectionKeys.all() });
   const of = new URLSearchParams(readQuery(window)).get("of");
   if (of) void maker.take(of);

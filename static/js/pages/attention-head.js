@@ -1,5 +1,6 @@
 /** One head over many sentences: examples at each tenth of a ranking, and a search for rows. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { openRequestingPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
@@ -13,6 +14,7 @@ const SEARCHED = ["query", "key", "distance", "weight", "pattern"];
 
 async function start() {
   const opened = await openRequestingPage({ plotly, catalog });
+  bindApartFromRoom(opened);
   if (!document.querySelector("#examples")) return;
   await opened.ask(
     () => opened.api.models(),

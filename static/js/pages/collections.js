@@ -1,5 +1,6 @@
 /** The collections that this browser can edit, and a new one. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
@@ -11,7 +12,9 @@ import { collectionKeys } from "../core/store/kept-collections.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const { api, page: { t } } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page: { t } } = opened;
   const form = /** @type {HTMLFormElement} */ (find("#new-collection"));
   const problem = find(".problem", form);
 

@@ -1,5 +1,6 @@
 /** All heads of a model: a scatter of two measures; the table is in the page already. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { distinct } from "../core/draw/plotly-figure.js";
 import { createPlot } from "../core/draw/plotly.js";
 import { words } from "../core/figure/zoom.js";
@@ -70,6 +71,7 @@ const PATTERN = "pattern.";
 
 async function start() {
   const opened = await openRequestingPage({ plotly, catalog });
+  bindApartFromRoom(opened);
   bindOwnText(opened.page, opened.api, { model, corpus, ready: Boolean(ready), lang });
   if (opened.page.plotter) await opened.ask((signal) => opened.api.headSurvey(model, ready && corpus, signal), ({ heads }) => show(opened, heads));
 }

@@ -2,6 +2,7 @@
  * Lessons: figures that are created when they come into view, and questions that a model answers.
  */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { explainTerms } from "../core/page/glossary.js";
 import { takeHandover } from "../room/speaker-link.js";
 import { openPage } from "../core/page/served-page.js";
@@ -29,7 +30,7 @@ async function start() {
   const veils = lesson ? veilFigures() : null; // before anything is awaited
   const { api, page } = await openPage({ plotly, catalog });
   explainTerms(find("#learn"), () => api.glossary(glossary), lang);
-  if (!veils) return showProgress(page);
+  if (!veils) return void (bindApartFromRoom({ page, api }), showProgress(page));
   const services = { page, api, source: served(api), lang, lesson };
   const figures = bindFigures(services);
   const questions = bindQuestions(services, veils);

@@ -1,5 +1,6 @@
 /** What a class answered, question by question. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { openPage } from "../core/page/served-page.js";
 import { readFragment } from "../core/store/address.js";
@@ -16,7 +17,9 @@ import { ownRooms } from "../room/room-storage.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   const { t } = page;
   const [status, actions, sections] = ["#results-status", "#results-actions", "#results"].map((name) => find(name));
   const room = ownRooms().find(({ code }) => code === readFragment(window)) ?? null;

@@ -1,5 +1,6 @@
 /** Where the code of a room is typed, and where a teacher takes back a room. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { openPage } from "../core/page/served-page.js";
@@ -12,7 +13,9 @@ import { spelledCode } from "../room/bar.js";
 const { catalog = "" } = find("#join").dataset;
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   await showOwn(page, api);
 }
 

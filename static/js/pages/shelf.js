@@ -1,5 +1,6 @@
 /** The shelf: a click makes a copy of one's own of a collection. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
@@ -7,7 +8,9 @@ import { find } from "../lib/dom.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   const make = createCollectionMaker(page, lang, find("#shelf-problem"));
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-copy]"))) {
     const { copy = "", title = "" } = button.dataset;

@@ -1,5 +1,6 @@
 /** Where a teacher begins: choose, prepare, present, hand out, read the results. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { studyKeys } from "../study/kept-studies.js";
 import { assignmentKeys } from "../assignment/kept-assignments.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
@@ -17,7 +18,9 @@ import { OWNED, backup, ownedThings, restored } from "../teach/keys-file.js";
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   bindChoosing(page, api);
   bindOwned(page, api);
 }

@@ -1,5 +1,6 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { radios } from "../core/figure/controls.js";
 import { problemLine } from "../core/figure/figure-status.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
@@ -48,6 +49,7 @@ async function start() {
   const status = { root: find("#stage") };
   const services = createPageServices({ store, source, offer, status, free: linked.figure.head === undefined }, api, { messages, plotly });
   window.addEventListener("resize", services.figure.resize);
+  bindApartFromRoom({ page: services, api });
   bindViews(services);
   bindSteppers(services);
   bindKinds(services);

@@ -1,5 +1,6 @@
 /** A worksheet: which tasks are printed, with the answer key or without. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { openPage } from "../core/page/served-page.js";
 import { solution, task } from "../collection/prepared-tasks.js";
 import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
@@ -34,7 +35,9 @@ async function addPrepared(api, t) {
 }
 
 async function start() {
-  const { api, page } = await openPage({ catalog });
+  const opened = await openPage({ catalog });
+  bindApartFromRoom(opened);
+  const { api, page } = opened;
   document.querySelector("#print")?.addEventListener("click", () => window.print());
   const withKey = /** @type {HTMLInputElement | null} */ (document.querySelector("#with-key"));
   withKey?.addEventListener("change", () => root.toggleAttribute("data-no-key", !withKey.checked));

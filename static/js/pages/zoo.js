@@ -1,5 +1,6 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
+import { bindApartFromRoom } from "../room/apart-from-room.js";
 import { openRequestingPage } from "../core/page/served-page.js";
 import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";
@@ -17,7 +18,9 @@ import { createPanels } from "../zoo/model-panels.js";
 const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
 
 async function start() {
-  const { api, page, ask } = await openRequestingPage({ plotly, catalog });
+  const opened = await openRequestingPage({ plotly, catalog });
+  bindApartFromRoom(opened);
+  const { api, page, ask } = opened;
   await ask(
     () => Promise.all([api.zoo(), api.models()]),
     (reply) => {

@@ -7,12 +7,12 @@ import { workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
-import { download } from "../lib/browser.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { createJury } from "./challenge.js";
 import { createPrivateSpread } from "./private-spread.js";
 import { createQuestionPanel } from "./question.js";
+import { saveAnswers } from "./members.js";
 import { timerMenu } from "./timer.js";
 import { createUnmoderated } from "./unmoderated.js";
 import { gain } from "./vote-spread.js";
@@ -217,12 +217,6 @@ const shortened = (words) => (words.length > LETTERS ? `${words.slice(0, LETTERS
 
 /** @param {string} words @param {() => unknown} onclick @param {"strong" | "quiet"} [kind] */
 const button = (words, onclick, kind = "quiet") => el("button", { type: "button", className: `button ${kind}`, key: words, onclick }, words);
-
-/** Save all answers to all questions. @param {import("../core/wire/api.js").Api} api @param {RoomCreated | null} room */
-export async function saveAnswers(api, room) {
-  const file = room && (await api.answersTable(room).catch(failure));
-  if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);
-}
 
 // How a question reads on this page: for the files of answers, which say it in words.
 

@@ -45,30 +45,35 @@ export function createCodeDialog({ t, phrase }) {
  * @property {boolean} paused  whether nobody explores
  * @property {boolean} shows  whether a member's work is presented
  * @property {boolean} ending  whether the end is being confirmed
+ * @property {boolean} [apart]  whether this is a page that a room cannot be shown
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
  *   the screen
  * @property {import("../core/wire/schemas.d.ts").ClassReply | null} counts
  * @property {import("../core/wire/problem.js").Problem | null} problem
  * @property {HTMLElement} menu
  */
-/** @typedef {{ask: () => void, askOwn: () => void, code: () => void, takeBack: () => void, back: () => void, hold: (holds: boolean) => void, pause: (paused: boolean) => void, wall: () => void, unpick: () => void, end: () => void, keep: () => void, save: () => void}} BarActions */
+/** What every page of a teacher can do. @typedef {{code: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} RoomActions */
+/** @typedef {RoomActions & {ask: () => void, askOwn: () => void, takeBack: () => void, hold: (holds: boolean) => void, pause: (paused: boolean) => void, wall: () => void, unpick: () => void}} BarActions */
 
 /**
  * @param {Pick<import("../core/figure/types.js").PageContext, "t" | "phrase">} page
  * @param {BarState} state
- * @param {BarActions} actions
+ * @param {RoomActions} actions  of a page that presents, BarActions
  */
 export function barContent({ t, phrase }, state, actions) {
-  const { room, handed, holding, shows, closed, ending, counts, problem } = state;
-  const message = holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : shows ? t("Room {code} sees a student’s work") : t("Presenting in room {code}");
+  const { room, handed, holding, shows, closed, ending, counts, problem, apart } = state;
+  const message = apart ? t("Room {code} does not see this page") : holding ? t("Room {code} keeps what it saw; only you see this page") : room.driver ? t("You present in room {code}") : handed ? t("Someone else presents in room {code}") : shows ? t("Room {code} sees a student’s work") : t("Presenting in room {code}");
   return [
     el("p", { className: "says" }, el("span", { className: "live-dot", "aria-hidden": "true" }), " ", phrase(message, { code: el("b", {}, spelledCode(room.code)) })),
     el("p", { className: "crowd" }, problem ? wording(t, problem) : [counted(t, counts), closed && counts && el("b", { className: "closed" }, t("closed to newcomers"))]),
-    el("div", { className: "room-buttons" }, ending ? sure(t, actions) : room.driver ? button(t("Stop presenting"), actions.takeBack) : offered(t, state, actions)),
+    el("div", { className: "room-buttons" }, ending ? sure(t, actions) : apart ? [button(t("Back to the class"), actions.back, "strong"), button(t("Code"), actions.code), !room.driver && state.menu] : presentingButtons(t, state, /** @type {BarActions} */ (actions))),
   ];
 }
 
-/** @param {import("../lib/i18n.js").Translate} t @param {BarActions} actions */
+/** @param {import("../lib/i18n.js").Translate} t @param {BarState} state @param {BarActions} actions */
+const presentingButtons = (t, state, actions) => (state.room.driver ? button(t("Stop presenting"), actions.takeBack) : offered(t, state, actions));
+
+/** @param {import("../lib/i18n.js").Translate} t @param {RoomActions} actions */
 const sure = (t, { end, keep, save }) => [
   el("span", {}, t("End the room for everyone? Its answers are deleted.")),
   button(t("Download the answers (CSV)"), save),

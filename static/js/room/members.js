@@ -4,6 +4,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 import { collectionKeys } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/problem.js";
+import { download } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button, spelledCode } from "./bar.js";
@@ -268,4 +269,10 @@ async function keepRecord(t, api, room) {
   const { id, edit_key: key } = await api.createCollection({ title, note: "", items });
   collectionKeys.remember({ id, title, key });
   return { id };
+}
+
+/** Save all answers to all questions. @param {import("../core/wire/api.js").Api} api @param {RoomCreated | null} room */
+export async function saveAnswers(api, room) {
+  const file = room && (await api.answersTable(room).catch(failure));
+  if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);
 }

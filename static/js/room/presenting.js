@@ -8,11 +8,12 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { throttle, whileBusy } from "../lib/timing.js";
-import { createAsking, saveAnswers } from "./asking.js";
+import { createAsking } from "./asking.js";
 import { barContent, button, createCodeDialog } from "./bar.js";
 import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
+import { createCounting } from "./class-counts.js";
 import { createPickedWork, pathOf } from "./picked-work.js";
-import { createMembersDialog, createRoomMenu } from "./members.js";
+import { createMembersDialog, createRoomMenu, saveAnswers } from "./members.js";
 import { createAnswering } from "./question.js";
 import { createWall } from "./wall.js";
 import { forgetRoom, isHeld, memberToken, presentedRoom, rememberRoom, setHeld, setPresentedRoom } from "./room-storage.js";
@@ -20,10 +21,10 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState, RoomAccess } from "../core/wire/subject-requests.js" */
 
-// What a presenter's page sends, and what it asks for again and again.
+// What a presenter's page sends.
 
-/** In milliseconds: between two states that are sent, between two counts, before trying again. */
-const [PACE, COUNT, AGAIN] = [150, 2_000, 2_000];
+/** In milliseconds: between two states that are sent, and before trying again. */
+const [PACE, AGAIN] = [150, 2_000];
 /** Kinds of problems after which the room can no longer be presented in. */
 const FINAL = new Set(["unknown-room", "wrong-room-key"]);
 
@@ -63,30 +64,6 @@ function createScreenSender(api, room, presented, picked, onReply) {
       sent = "";
       pace.later();
     },
-  };
-}
-
-/**
- * Counts the class as long as the page is seen.
- * @param {import("../core/wire/api.js").Api} api
- * @param {() => RoomAccess | null} room
- * @param {(counts: import("../core/wire/schemas.d.ts").ClassReply) => void} hear
- */
-function createCounting(api, room, hear) {
-  let timer = 0;
-
-  async function count() {
-    const of = room();
-    if (!of) return;
-    const reply = document.hidden ? null : await api.classCounts(of).catch(failure);
-    if (room() !== of) return;
-    if (reply && !(reply instanceof Problem)) hear(reply);
-    timer = window.setTimeout(count, COUNT);
-  }
-
-  return {
-    start: () => (clearTimeout(timer), void count()),
-    stop: () => clearTimeout(timer),
   };
 }
 
