@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browsing.api import client
-from tests.rooms.classroom_page import code_of, reader
+from tests.rooms.classroom_page import code_of, present, reader
 from tests.servers import AppServer
 
 MAX_CLICKS = 10  # until 45 minutes are prepared and on the screens
@@ -106,3 +107,20 @@ def test_a_collection_of_the_shelf_is_used_asked_handed_out_and_its_results_read
         mine = teacher.locator("li.assigned").filter(has_text=QUESTION)
         mine.scroll_into_view_if_needed()
         expect(mine.locator(".below")).to_contain_text("1 answered · 1 right")
+
+
+def test_a_room_in_a_backup_is_listed_as_soon_as_the_file_is_opened(
+    browser: Browser, live_server: AppServer, tmp_path: Path
+) -> None:
+    with reader(browser) as teacher, reader(browser) as other:
+        code = present(teacher, live_server)
+        teacher.goto(f"{live_server.url}/teach")
+        with teacher.expect_download() as download:
+            teacher.click("text=Back up as one file")
+        saved = tmp_path / "keys.json"
+        download.value.save_as(saved)
+        other.goto(f"{live_server.url}/teach")
+        expect(other.locator("#teach-rooms")).to_contain_text("No room is open")
+        other.set_input_files("#owned-actions input", saved)
+        spelled = f"{code[:3]} {code[3:]}".upper()
+        expect(other.locator("#teach-rooms")).to_contain_text(spelled)
