@@ -8,7 +8,7 @@ import { frozen, local } from "../core/store/data-sources.js";
 import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
 import { OPTIONS } from "../views/index.js";
 import { whole } from "./runtime.js";
-import { createWorkerLab, createWorkerModel, startedLater } from "./worker-model.js";
+import { createWorkerModel, startWorker, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
@@ -41,11 +41,6 @@ export const fetchFromSite = (send, file) => async (path, options) => {
   const response = await send(`${learned[1]}/learning-${learned[2]}.bin`, options);
   return response.ok ? new Response(await whole(new Uint8Array(await response.arrayBuffer()))) : response;
 };
-
-export const startWorker = () => new Worker("model-worker.js", { type: "module" });
-
-/** Attention by hand, computed in the page. */
-export const createSiteLab = () => createWorkerLab("lab/", startWorker);
 
 /** The address of a model's files. @param {ModelInfo} description */
 export const folderOf = ({ id }) => `${id}/`;

@@ -71,16 +71,20 @@ function createAsker(worker, onLoading = () => {}) {
   };
 }
 
+/** A worker of a site. */
+export const startWorker = () => new Worker("model-worker.js", { type: "module" });
+
+/** The stages of attention by hand, beside the page. */
+const STAGES = "lab/";
+
 /**
- * Attention by hand, in a worker that starts at the first request.
- * @param {string} folder  the address of its stages
- * @param {() => Pick<Worker, "addEventListener" | "postMessage">} start
+ * Attention by hand in a site, in a worker that starts at the first request.
  * @returns {(request: object, signal?: AbortSignal) => Promise<import("../lab/steps.js").Answer>}  as POST /api/lab replies
  */
-export function createWorkerLab(folder, start) {
+export function createSiteLab() {
   /** @type {ReturnType<typeof createAsker> | null} */
   let ask = null;
-  return (request, signal) => (ask ??= createAsker(start()))({ lab: { folder, request } }, signal);
+  return (request, signal) => (ask ??= createAsker(startWorker()))({ lab: { folder: STAGES, request } }, signal);
 }
 
 /**

@@ -11,7 +11,7 @@ import { preset } from "../lab/presets.js";
 import { find } from "../lib/dom.js";
 import { bindCopying } from "../local/copied-link.js";
 import { keptFiles } from "../local/kept-files.js";
-import { createSiteLab } from "../local/site-model.js";
+import { createSiteLab } from "../local/worker-model.js";
 
 const { lang = "en", catalog = "" } = find("#lab").dataset;
 

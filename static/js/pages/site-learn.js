@@ -13,8 +13,8 @@ import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 import { find } from "../lib/dom.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { createSiteLab, fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
-import { createWorkerModel } from "../local/worker-model.js";
+import { fetchFromSite, folderOf, hasSimd, loadedWhenChosen } from "../local/site-model.js";
+import { createSiteLab, createWorkerModel, startWorker } from "../local/worker-model.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
 

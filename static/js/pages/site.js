@@ -34,7 +34,8 @@ import { openingNeeds } from "../opening/word-pairing.js";
 import { bindCopying } from "../local/copied-link.js";
 import { keptFiles } from "../local/kept-files.js";
 import { bindLoading } from "../local/loading.js";
-import { createSiteModel, fetchFromSite, folderOf, hasSimd, loadedWhenChosen, startWorker } from "../local/site-model.js";
+import { createSiteModel, fetchFromSite, folderOf, hasSimd, loadedWhenChosen } from "../local/site-model.js";
+import { startWorker } from "../local/worker-model.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, offered } from "../views/index.js";
 
