@@ -115,7 +115,7 @@ function bindPointed(scenes, figures) {
  * @property {(scene: Element | null) => Asks[]} [prepared]  questions that were written for a scene
  * @property {(question: Asks) => void} [asked]  called with each question that is asked
  * @property {import("../room/room.js").Presentable["wording"]} [wording]
- * @property {Pick<import("./questions.js").LessonQuestions, "isRevealed" | "reveal" | "onReveal">} [questions]  that the page itself asks
+ * @property {Pick<import("./questions.js").LessonQuestions, "revealed" | "reveal" | "onReveal">} [questions]  that the page itself asks
  * @property {Pick<import("./figures-hidden-until-answered.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
  */
 
@@ -126,8 +126,10 @@ function bindPointed(scenes, figures) {
 const [PACE, GESTURE, SETTLED] = [200, 1_500, 3_000];
 /** What an address may name on its own: then the page shows that, and not what the room has. */
 const NAMED = ["shows", "share", "item"];
-/** In the link of a room: the presenter sees the figure, or the answer, so that the others see it too. */
-const [UNVEILED, REVEALED] = ["unveiled", "revealed"];
+/** In the link of a room: the presenter sees the figure, so that the others see it too. */
+const UNVEILED = "unveiled";
+/** Likewise the questions whose answers the presenter has shown, wherever she is on the page since. */
+const REVEALED = "revealed";
 
 /** @param {Plan} plan */
 export function bindScenes({ page, api, root, path, scenes, figures, topOf = top, turned = () => null, turn = scrollTo, onTurn = () => {}, says: describe, own: questionOf = () => null, prepared = () => [], asked: onAsked, wording, questions, veils }) {
@@ -148,7 +150,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
   function read(link) {
     const { pathname, searchParams, hash } = new URL(link, window.location.origin);
     const named = hash.length > 1 || NAMED.some((name) => searchParams.has(name));
-    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named, isUnveiled: searchParams.has(UNVEILED), isRevealed: searchParams.has(REVEALED) };
+    return { isThisPage: pathname === path, scene: hash.slice(1), shows: searchParams.get("shows") ?? "", named, isUnveiled: searchParams.has(UNVEILED), revealed: (searchParams.get(REVEALED) ?? "").split(" ").filter(Boolean) };
   }
 
   /** Show in the scene's figure what is presented, once it is created. */
@@ -168,7 +170,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
     link() {
       const figure = present();
       const isUnveiled = veils && figure?.dataset.after && !veils.isVeiled(figure);
-      return pathOf(path, { shows: showing(), [UNVEILED]: isUnveiled ? "1" : "", [REVEALED]: questions?.isRevealed(scene) ? "1" : "" }, scene);
+      return pathOf(path, { shows: showing(), [UNVEILED]: isUnveiled ? "1" : "", [REVEALED]: questions?.revealed().join(" ") ?? "" }, scene);
     },
     resume(link) {
       const [target, requested] = [read(link), read(currentUrl(window))];
@@ -190,7 +192,7 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
       apply();
       const figure = present();
       if (figure && target.isUnveiled) veils?.lift(figure);
-      if (figure && target.isRevealed) questions?.reveal(figure.id);
+      target.revealed.forEach((question) => questions?.reveal(question));
       return true;
     },
     onChange(listener) {
@@ -204,7 +206,8 @@ export function bindScenes({ page, api, root, path, scenes, figures, topOf = top
       }, PACE);
       window.addEventListener("scroll", check.later, { passive: true });
       onTurn(check.later);
-      for (const watch of [veils?.onLift, questions?.onReveal]) watch?.((shownScene) => shownScene === present() && !follows() && listener());
+      veils?.onLift((figure) => figure === present() && !follows() && listener());
+      questions?.onReveal(() => !follows() && listener());
       figures.onChange((figure) => {
         const changed = scenes.find((element) => element.contains(figure));
         changedScene = changed ? { scene: changed, y: window.scrollY } : null;

@@ -67,7 +67,7 @@ export function bindQuestions({ page, api, source, lesson }, veils) {
   const predictions = new Map();
   /** Questions that are revealed, or will be once they come into view. @type {Set<string>} */
   const revealed = new Set();
-  /** @type {Set<(question: HTMLElement) => void>} */
+  /** @type {Set<() => void>} */
   const listeners = new Set();
 
   inSight(document.querySelectorAll("#lesson .predict"), async (element) => {
@@ -86,7 +86,7 @@ export function bindQuestions({ page, api, source, lesson }, veils) {
         answered(lesson, question);
         veils.reveal(question);
         revealed.add(element.id);
-        listeners.forEach((listener) => listener(element));
+        listeners.forEach((listener) => listener());
       },
     });
     predictions.set(element.id, prediction);
@@ -103,9 +103,9 @@ export function bindQuestions({ page, api, source, lesson }, veils) {
       revealed.add(id);
       void predictions.get(id)?.reveal({ guessed: false });
     },
-    /** @param {string} id */
-    isRevealed: (id) => revealed.has(id),
-    /** @param {(question: HTMLElement) => void} listener */
+    /** The ids of those whose answers are shown. */
+    revealed: () => [...revealed],
+    /** @param {() => void} listener */
     onReveal: (listener) => void listeners.add(listener),
   };
 }
