@@ -214,7 +214,6 @@ class Lab:
         self.given = tensors_of(request)
         self.queries, self.keys = (torch.arange(len(self.given[name])) for name in ("x", "memory"))
         self.tap = StepTap()
-        self.found = self.tap.steps
 
     def steps(self) -> Steps:
         """Return all steps."""
@@ -239,15 +238,15 @@ class Lab:
             self.predict(x[0])
         if request.norm is None:  # an identity took its place
             for name in ("norm", "ffn.norm"):
-                self.found.pop(name, None)
+                self.tap.steps.pop(name, None)
         self.finite()
-        return Steps({n: Step(step.dims, step.value.numpy()) for n, step in self.found.items()})
+        return Steps({n: Step(step.dims, step.value.numpy()) for n, step in self.tap.steps.items()})
 
     def finite(self) -> None:
         """Raise InputError if a norm divided a row of equal features by 0."""
         if self.asked.epsilon > 0:
             return
-        for name, step in self.found.items():
+        for name, step in self.tap.steps.items():
             if not step.value.isfinite().all():
                 detail = f"epsilon must be above 0: {name} divides a row of equal features by 0"
                 raise InputError("not-finite", "epsilon", detail)

