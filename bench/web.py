@@ -11,6 +11,7 @@ import argparse
 import json
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -20,7 +21,7 @@ from bench.__main__ import machine
 from bench.browser import browser_and_servers
 from bench.first_load import BYTES_PER_SECOND, LATENCY_MS
 from tests.servers import ROOT
-from tests.site.page_model import BLANK_PAGE, PageModel
+from tests.site.page_model import BLANK_PAGE, PageModel, with_cores
 from tests.site.static_host import static_host
 
 # Twelve words each; no two share their beginning.
@@ -41,7 +42,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.web", description=__doc__)
     parser.add_argument("site", type=Path, help="the folder of a site")
     parser.add_argument("--rounds", type=int, default=5, help="of all sentences (5)")
+    parser.add_argument("--threads", type=int, help="only compare so many threads with one")
     options = parser.parse_args()
+    if options.threads:
+        _threads(options.site, options.threads, options.rounds)
+        return
     with browser_and_servers([ROOT]) as (browser, [url]), static_host(options.site) as host:
         print(f"{machine()}; Chromium {browser.version}\n")
         page = browser.new_page()
@@ -64,6 +69,28 @@ def main() -> None:
                 ("cold", "warm"), _openings(browser, host, speed), strict=True
             ):
                 print(f"{name}, {visit}: first picture {picture:.1f} s, model {model:.1f} s.")
+
+
+def _threads(site: Path, threads: int, rounds: int) -> None:
+    """Ask pages with one thread and with more in turns; a page uses half of the cores it sees."""
+    names = json.loads((site / "models.json").read_text())[0]["attentions"]
+    weights = [f"{attention['place']}.weights" for attention in names]
+    with browser_and_servers([]) as (browser, _), static_host(site, isolated=True) as host:
+        models = []
+        for cores in (2, 2 * threads):
+            page = browser.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.goto(host + BLANK_PAGE)
+            page.route("**/model-worker.js", partial(with_cores, cores))
+            models.append(PageModel(page.evaluate, "en-zh/"))
+        times = [
+            [_in_page(model, round_, sentence, weights) for model in models]
+            for round_ in range(rounds + 1)
+            for sentence in SENTENCES
+        ][len(SENTENCES) :]
+    single, several = (statistics.median(seconds) * 1000 for seconds in zip(*times, strict=True))
+    ratio = statistics.median(more / less for less, more in times)
+    print(f"{threads} threads {several:.0f} ms, one {single:.0f} ms: {ratio:.2f} turn by turn.")
 
 
 def _in_page(model: PageModel, round_: int, sentence: str, weights: list[str]) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from playwright.sync_api import Route
 
 Json = dict[str, Any]
 Array = NDArray[Any]
@@ -40,6 +41,13 @@ ASK = """new Promise((resolve) => {
     globalThis.model.addEventListener("message", hear);
     globalThis.model.postMessage({ id, request });
 })"""
+
+
+def with_cores(cores: int, route: Route) -> None:
+    """Answer with the script of a worker, and tell it of so many cores."""
+    script = route.fetch()
+    told = f"Object.defineProperty(navigator, 'hardwareConcurrency', {{ value: {cores} }});"
+    route.fulfill(response=script, body=told + script.text())
 
 
 class PageModel:

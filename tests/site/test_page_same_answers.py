@@ -4,11 +4,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.firefox import is_installed
-from tests.site.page_model import BLANK_PAGE, PageModel
+from tests.site.page_model import BLANK_PAGE, PageModel, with_cores
 from tests.site.same_answers import (
     BROWSERS,
     compare_with_server,
@@ -19,7 +19,6 @@ from tests.site.same_answers import (
 )
 from tests.site.static_host import static_host
 
-SIX_CORES = "Object.defineProperty(navigator, 'hardwareConcurrency', { value: 6 });"
 SENTENCES = 20  # `make same` compares 500
 ZOO = {
     "who-3-layers": [
@@ -52,12 +51,6 @@ def test_a_browser_has_the_server_s_answers(
             assert differences.asked == len(texts)
 
 
-def with_six_cores(route: Route) -> None:
-    """Answer with the script of a worker, and tell it of six cores."""
-    script = route.fetch()
-    route.fulfill(response=script, body=f"{SIX_CORES}{script.text()}")
-
-
 def test_threads_have_the_same_answers(
     site: Path, served: EncoderDecoder, browser: Browser
 ) -> None:
@@ -65,7 +58,7 @@ def test_threads_have_the_same_answers(
     with static_host(site, isolated=True) as host, browser.new_context() as context:
         page = context.new_page()
         page.goto(f"{host}headlight/{BLANK_PAGE}")
-        page.route("**/model-worker.js", with_six_cores)
+        page.route("**/model-worker.js", partial(with_cores, 6))
         model = PageModel(page.evaluate, "en-zh/")
         assert page.workers[0].evaluate("ort.env.wasm.numThreads") == 3
         differences = compare_with_server(model, served, traces_of(sentences(SENTENCES)))
