@@ -177,6 +177,55 @@ def test_a_lessons_answers_are_on_the_pages_of_a_class_once_its_teacher_shows_th
             expect(late.locator(f"{question} .why")).to_be_visible()
 
 
+def test_a_share_that_asks_first_is_covered_until_its_teacher_shows_the_answer(
+    browser: Browser, live_server: AppServer
+) -> None:
+    figure, choices = "#stage", "#ask-choices .choose"
+    with (
+        reader(browser) as teacher,
+        reader(browser, 390) as phone,
+        reader(browser, 390, "zh-CN") as late,
+    ):
+        state = {"source": "The cat sleeps.", "block": "cross", "layer": 1, "head": 3}
+        share = teacher.request.post(
+            f"{live_server.url}/api/shares", data={"state": state, "about": {"predict": "looks"}}
+        ).json()
+        teacher.goto(f"{live_server.url}/s/{share['id']}")
+        expect(teacher.locator(choices).first).to_be_enabled()
+        teacher.click("#more")
+        teacher.click("[data-present]")
+        room = f"{live_server.url}/room/{code_of(teacher)}"
+        phone.goto(room)
+        expect(phone.locator("#ask .teacher-asks")).to_be_visible()
+        expect(phone.locator(choices).first).to_be_disabled()
+        expect(phone.locator("#ask .actions button")).to_have_count(0)
+
+        teacher.click(".room-bar >> text=Ask…")  # something else
+        teacher.click(".room-kinds >> text=Sentences of the class")
+        expect(phone.locator(".room-question")).to_be_visible()
+        teacher.click("text=End the question")
+        for page in (teacher, phone):
+            expect(page.locator(choices).first).to_be_visible()
+            expect(page.locator(figure)).to_be_hidden()
+            expect(page.locator("#announce")).not_to_contain_text("looks most")
+
+        teacher.click("text=Ask this question")
+        late.goto(room)
+        for page in (phone, late):
+            page.click(".room-question .choose >> nth=1")
+            page.click(".room-actions .strong")
+        expect(teacher.locator(".room-actions .crowd")).to_have_text("2 answered")
+        expect(late.locator(".room-question .asks")).to_contain_text("第 2 层")
+        teacher.click(".room-actions >> text=Reveal")
+        expect(phone.locator(".verdict").first).to_be_visible()
+        teacher.click("text=End the question")
+        for page in (teacher, phone, late):
+            expect(page.locator(figure)).to_be_visible()
+            expect(page.locator("#ask .teacher-asks")).to_have_count(0)
+        late.reload()  # the answer has been shown to the class
+        expect(late.locator(figure)).to_be_visible()
+
+
 def test_results_are_a_page_and_a_file_that_opens_after_the_room_has_ended(
     browser: Browser, live_server: AppServer, tmp_path: Path
 ) -> None:

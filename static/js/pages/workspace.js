@@ -81,13 +81,14 @@ async function start() {
   ]) {
     part(services);
   }
-  if (share) for (const part of [bindShareChanges, bindShareQuestion]) part(services);
+  if (share) bindShareChanges(services);
+  const question = share ? bindShareQuestion(services) : null;
   bindModelMenu(services, () => api.models());
   bindArrival(services, !room && (Boolean(share) || isOpenedByLink(window, requested)));
   if (!share) for (const part of [bindOpening, bindTour]) part(services);
   if (!share) write(window, store.get().link, OPTIONS);
   await services.figure.run();
-  bindWorkspaceRoom(services, initial);
+  bindWorkspaceRoom(services, initial, question);
 }
 
 /** What the room presents, with the reader's own options; a screen is in projector mode. */

@@ -56,7 +56,7 @@ function panelElements(t, answers, timer) {
 export function coverPage(root, bar, panel, covered) {
   panel.hidden = !covered;
   for (const child of root.children) if (child instanceof HTMLElement && child !== bar && child !== panel && child.id !== "announce") child.inert = covered;
-  document.documentElement.toggleAttribute("data-asking", covered);
+  document.documentElement.toggleAttribute("data-asked-by-room", covered); // a share that asks before it shows is still covered afterwards
   panel.style.top = `${bar.offsetHeight}px`;
 }
 

@@ -11,14 +11,17 @@ import { OPTIONS, view } from "../views/index.js";
 /** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { State } from "../core/store/link.js" */
 
+/** In the link of a room: its presenter has shown the answer of the question that the share asks first. */
+const REVEALED = "revealed";
 /** Letters of a sentence in one line. */
 const LETTERS = 48;
 
 /**
  * @param {PageServices} services
  * @param {State} initial  the state of an empty link
+ * @param {import("../share/opened-share.js").ShareQuestion | null} question  that the share asks first
  */
-export function bindWorkspaceRoom(services, initial) {
+export function bindWorkspaceRoom(services, initial, question) {
   const { store, t, format } = services;
   const path = pathOf(currentUrl(window));
   let presentedPath = path.startsWith("/room/") ? pathOf(find("#workspace").dataset.roomLink ?? "/") : path;
@@ -43,15 +46,17 @@ export function bindWorkspaceRoom(services, initial) {
     link() {
       const { link } = store.get();
       const [, options] = splitOptions(link.options);
-      return `${presentedPath}?${format({ ...link, options })}`;
+      return `${presentedPath}?${format({ ...link, options })}${question?.isRevealed() ? `&${REVEALED}=1` : ""}`;
     },
     show(link) {
       if (pathOf(link) !== presentedPath) return false;
       store.go(keepUnchanged(store.get().link, stateOf(link)), "pushed");
+      if (new URL(link, window.location.origin).searchParams.has(REVEALED)) question?.reveal();
       return true;
     },
     onChange(listener) {
       store.subscribe(({ link }) => link, (_, __, origin) => origin !== "pushed" && origin !== "answer" && listener());
+      question?.onReveal(() => document.documentElement.dataset.room === undefined && listener());
     },
     says(link) {
       return pathOf(link) === presentedPath ? `${placed(link)} · ${shortened(stateOf(link).source)}` : t("another page");
@@ -59,13 +64,15 @@ export function bindWorkspaceRoom(services, initial) {
     place: placed,
     askable() {
       const { link, model } = store.get();
-      return { figure: format(link), questions: offeredKinds(link, model).map((kind) => ({ kind, link: format(link) })) };
+      const own = question?.asks() ?? null;
+      return { own, figure: format(link), questions: [...(own ? [own] : []), ...offeredKinds(link, model).filter((kind) => kind !== own?.kind).map((kind) => ({ kind, link: format(link) }))] };
     },
     run: (source) => store.go({ source, target: null, direction: null, query: null, key: null }, "chosen"),
     pointer: store.hovered,
     point: (pointer) => store.hover(pointer),
     onPoint: (listener) => void store.watch(listener),
   };
+  if (question) Object.assign(presented, { wording: question.wording, revealed: question.reveal });
   bindRoom(services, services.api, presented, find("#workspace"));
 }
 

@@ -8,20 +8,36 @@ import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 import { DEFAULTS, mergeStates, stateOfShare } from "../core/store/link.js";
 import { isDeparted } from "../core/store/share-contents.js";
-import { find } from "../lib/dom.js";
+import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */
+/** @import { Asks } from "../room/room.js" */
 /** @import { PageServices } from "../workspace/main-figure.js" */
 
-/** @param {PageServices} services */
+/** @typedef {NonNullable<ReturnType<typeof bindShareQuestion>>} ShareQuestion */
+
+/** The share's question among those of a room, which its page words itself. */
+const SCENE = "predict";
+
+/**
+ * On the pages of a class its teacher reveals, as in lessons.
+ * @param {PageServices} services
+ */
 export function bindShareQuestion(services) {
   const section = document.querySelector("#ask");
-  if (!(section instanceof HTMLElement)) return;
+  if (!(section instanceof HTMLElement)) return null;
   const { kind = "" } = section.dataset;
+  const { room, screen } = find("#workspace").dataset;
   const root = document.documentElement;
-  let bound = false;
+  /** @type {Asks | null} */
+  let asks = null;
+  /** @type {import("../ask/predict.js").Prediction | null} */
+  let prediction = null;
+  let [bound, isRevealed] = [false, false];
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
 
   const end = services.store.subscribe(({ share }) => share, begin);
   begin();
@@ -39,14 +55,41 @@ export function bindShareQuestion(services) {
     const about = ask(services, sources, question);
     void contextOf(about).then((context) => render(find("#ask-sentence"), context), reportError);
     void KINDS[kind].words(about).then((words) => render(label, words), reportError);
-    createPrediction({ root: find("#ask-choices"), page: services, sources, question, label, onReveal: show });
+    const place = find("#ask-choices");
+    prediction = createPrediction({ root: place, page: services, sources, question, label, controls: !room, onReveal: show });
+    asks = { ...question, share: share.id, scene: SCENE };
+    if (room) prediction.close();
+    if (room && screen !== "yes") place.after(h("p", { className: "teacher-asks" }, services.t("Your teacher asks this question and shows the answer.")));
+    if (isRevealed) void prediction.reveal({ guessed: false });
   }
 
   function show() {
+    isRevealed = true;
+    document.querySelector("#ask .teacher-asks")?.remove();
     root.removeAttribute("data-asking");
     services.figure.resize();
     services.restyle();
+    listeners.forEach((listener) => listener());
   }
+
+  return {
+    /** The question as a room is asked it; null: it is answered, or not here yet. */
+    asks: () => (isRevealed ? null : asks),
+    isRevealed: () => isRevealed,
+    /** Reveal what the class was shown the answer of. */
+    reveal() {
+      if (isRevealed) return;
+      isRevealed = true;
+      void prediction?.reveal({ guessed: false });
+    },
+    /** @param {string} scene @returns {{words: Node[], why: Node[]} | null} */
+    wording(scene) {
+      const words = scene === SCENE ? [...find("#ask-says").childNodes].map((node) => node.cloneNode(true)) : [];
+      return words.length ? { words, why: [] } : null;
+    },
+    /** @param {() => void} listener */
+    onReveal: (listener) => void listeners.add(listener),
+  };
 }
 
 // Show whether the reader has changed the request of a share, with a button to return to what was

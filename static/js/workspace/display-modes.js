@@ -123,7 +123,8 @@ export function bindAnnouncer({ store, announce, t }) {
   let announcedText = "";
   const speak = debounce(() => {
     const { trace, status, link } = store.get();
-    if (!trace || status !== "ready" || link.query !== null) return;
+    const isCovered = document.documentElement.dataset.asking !== undefined; // the caption may have the answer
+    if (!trace || status !== "ready" || link.query !== null || isCovered) return;
     const { text } = trace.output;
     const news = text === announcedText ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
     announcedText = text;
