@@ -4,13 +4,13 @@ import asyncio
 import json
 import os
 import signal
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.servers import running_app
+from tests.servers import AppServer
 from tests.serving.training import (
     LONG,
     SECONDS,
@@ -169,13 +169,13 @@ async def test_a_killed_process_fails_its_run_and_starts_the_next(runs: httpx.As
     await until(runs, again.json(), lambda now: now["state"] == "finished")
 
 
-def test_shutdown_ends_the_streams_of_runs(tmp_path: Path) -> None:
+def test_shutdown_ends_the_streams_of_runs(launch: Callable[..., AppServer]) -> None:
     """The streams of watchers end in order, although the run continues."""
-    with running_app(tmp_path, {"run_nice": "0", "zoo": "0"}, warm=True) as server:
-        run = httpx.post(f"{server.url}/api/runs", json=LONG, timeout=SECONDS).json()
-        path = f"{server.url}/api/runs/{run['id']}/events"
-        with httpx.stream("GET", path, timeout=SECONDS) as reply:
-            told = reply.iter_lines()
-            assert json.loads(next(told))["n"] == 0
-            server.process.send_signal(signal.SIGTERM)
-            assert all(json.loads(line) for line in told)
+    server = launch(run_nice="0", zoo="0")
+    run = httpx.post(f"{server.url}/api/runs", json=LONG, timeout=SECONDS).json()
+    path = f"{server.url}/api/runs/{run['id']}/events"
+    with httpx.stream("GET", path, timeout=SECONDS) as reply:
+        told = reply.iter_lines()
+        assert json.loads(next(told))["n"] == 0
+        server.process.send_signal(signal.SIGTERM)
+        assert all(json.loads(line) for line in told)
