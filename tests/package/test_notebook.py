@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "headlight.ipynb"
 
 
 def test_it_runs_and_draws() -> None:
+    import nbformat  # takes three seconds, which every process of the tests would spend
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     assert not [one for one in notebook.cells if one.get("outputs")], "kept without its outputs"
     NotebookClient(

@@ -5,11 +5,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from tests.serving.jupyter import ROOT, TOKEN, jupyter
+from tests.serving.jupyter import ROOT, TOKEN, jupyter, write_notebook
 
 RUN_MS = 180_000
 # A notebook that is still opening drops a key, and nothing says when it has opened.
@@ -33,12 +32,7 @@ print("output", widget.trace.output.text, len(widget.trace.request.interventions
 def address(tmp_path: Path) -> Iterator[str]:
     """A server for each test: JupyterLab opens again what was open before, under what is asked."""
     shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
-    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, MOVE, READ)]  # type: ignore[no-untyped-call]
-    notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
-        cells=cells,
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
-    )
-    nbformat.write(notebook, tmp_path / "widget.ipynb")  # type: ignore[no-untyped-call]
+    write_notebook(tmp_path / "widget.ipynb", SETUP, MOVE, READ)
     with jupyter(tmp_path) as address:
         yield address
 

@@ -7,11 +7,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import headlight
+from tests.serving.jupyter import write_notebook
 
 ROOT = Path(__file__).parents[2]
 SETUP = """\
@@ -65,8 +65,7 @@ def test_without_the_option_the_page_has_only_the_widget(page: Page, tmp_path: P
 
 def converted(folder: Path, figures: list[str], *, keeps_state: bool = False) -> str:
     """Run a notebook with figures, convert it to HTML, and return the file's address."""
-    cells = [nbformat.v4.new_code_cell(code) for code in (SETUP, *figures)]  # type: ignore[no-untyped-call]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "figure.ipynb")  # type: ignore[no-untyped-call]
+    write_notebook(folder / "figure.ipynb", SETUP, *figures)
     subprocess.run(
         [
             *(sys.executable, "-m", "nbconvert", "--to", "html", "--execute"),

@@ -1,5 +1,6 @@
-"""Real Jupyter servers."""
+"""Notebooks, and real Jupyter servers."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,26 @@ from tests.servers import free_port
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-this-test"
 START_SECONDS = 120
+
+
+def write_notebook(file: Path, *cells: str) -> None:
+    """Write a notebook with these cells of code.
+
+    nbformat would do it too, but takes three seconds to import, in every process of the tests.
+    """
+    empty: dict[str, object] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+    }
+    notebook = {
+        "cells": [{**empty, "id": f"cell-{n}", "source": code} for n, code in enumerate(cells)],
+        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    file.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 @contextmanager
