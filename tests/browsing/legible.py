@@ -3,12 +3,15 @@
 from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as NotInTime
 
-# Elements with text smaller than 13 px, except indices and exponents.
-SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {
+# Elements with text smaller than 13 px (or as many as are given), except indices and exponents.
+SMALL_LABELS = """(smallest) => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     const hidden = element.closest(".hidden, option, sub, sup, math");
-    return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
+    if (!own || !seen || hidden) return false;
+    const svg = element.closest("svg[viewBox]");
+    const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+    return scale * parseFloat(getComputedStyle(element).fontSize) < (smallest ?? 13) - 0.1;
 }).map((element) => element.outerHTML.slice(0, 120))"""
 
 # Text that is cut off by its box, or outside the page and not reachable by scrolling. Text with

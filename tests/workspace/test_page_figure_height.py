@@ -1,9 +1,10 @@
-"""The height of the main figure follows the present height of the parts above it."""
+"""The main figure is as large as the parts above it leave room for, and legible on a projector."""
 
 from typing import Any
 
 import pytest
 
+from tests.browsing.legible import SMALL_LABELS
 from tests.browsing.workspace import Workspace
 
 LONG = (
@@ -42,3 +43,22 @@ def test_rows_are_as_high_after_another_sentence_as_when_loaded(
     workspace.says(SHORT[lang])
     workspace.settled()
     workspace.page.wait_for_function(HIGH, arg=rows)
+
+
+# What the last row of a lecture hall reads on a small projector.
+SMALLEST_PROJECTED = 18
+PROJECTED_VIEWS = (
+    "() => [...document.querySelectorAll('#projector-view option')].map((o) => o.value)"
+)
+
+
+def test_all_letters_of_a_small_projector_are_large(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 1280, "height": 720})
+    workspace.open(source=SHORT["en"], layer=2, head=0, projector=1)
+    projected = workspace.page.evaluate(PROJECTED_VIEWS)
+    assert len(projected) > 10
+    for view in projected:
+        workspace.find("#projector-view").select_option(view)
+        workspace.drawn()
+        workspace.settled()
+        assert workspace.page.evaluate(SMALL_LABELS, SMALLEST_PROJECTED) == [], view
