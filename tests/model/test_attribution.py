@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
-from model.bundle.weights import Bundle, load_bundle
+from model.bundle.weights import Bundle
 from model.errors import InputError
 from model.explain import attribution
 from model.explain.attribution import LONGEST, STEPS, Point, integrate
@@ -28,7 +28,8 @@ from model.trace.tensor_names import (
     OCCLUSION,
 )
 from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax
-from tests.model.test_batch_independence import ANY, OFTEN, SOURCES, fresh, requests, same, shaken
+from tests.model.shaken import same, shaken_bundle
+from tests.model.test_batch_independence import ANY, OFTEN, SOURCES, fresh, requests, shaken
 
 SENTENCE = Request("The cat sat.", target="猫坐在这")
 ALL = tuple(sorted(ATTRIBUTIONS))
@@ -40,11 +41,7 @@ __all__ = ["shaken"]  # a fixture
 @pytest.fixture(scope="module")
 def pair(bundle: Path) -> tuple[EncoderDecoder, NumpyTransformer]:
     """The same random weights in double precision, in torch and in NumPy."""
-    torch.manual_seed(1)
-    loaded = load_bundle(bundle)
-    for parameter in loaded.model.parameters():
-        mean = float(parameter.detach().mean().round())
-        torch.nn.init.normal_(parameter, mean=mean, std=0.25)
+    loaded = shaken_bundle(bundle)
     ours = EncoderDecoder(replace(loaded, model=loaded.model.double()), "exact")
     theirs = NumpyTransformer(bundle)
     state = loaded.model.state_dict()

@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Patch, Request, Step, TokenOf
-from model.adapters.requests.trace import Trace
 from model.bundle.measurements import Measured
-from model.bundle.weights import Bundle, load_bundle
+from model.bundle.weights import Bundle
 from model.errors import InputError
 from model.trace.interventions import EFFECTS, Cell, Intervention
+from tests.model.shaken import CLOSE, same, shaken_bundle
 
 HEADS = 4
 SELECT = ("*", "decoder.logits", "inside.relevance.*")
-CLOSE = 1e-4  # the tolerance in the docs
 SOURCES = [
     "A cat",
     "The cat sat.",
@@ -68,13 +67,7 @@ OFTEN = settings(max_examples=5, deadline=None, derandomize=True, phases=(Phase.
 
 @pytest.fixture(scope="module")
 def shaken(bundle: Path) -> Bundle:
-    """A model whose heads are far from uniform."""
-    torch.manual_seed(1)
-    loaded = load_bundle(bundle)
-    for parameter in loaded.model.parameters():
-        mean = float(parameter.detach().mean().round())
-        torch.nn.init.normal_(parameter, mean=mean, std=0.25)
-    return loaded
+    return shaken_bundle(bundle)
 
 
 def fresh(bundle: Bundle) -> EncoderDecoder:
@@ -149,21 +142,6 @@ def changed(do: str) -> st.SearchStrategy[Request]:
 
 
 NEIGHBOURS = st.lists(requests(st.just(()) | st.tuples(ANY)), max_size=2)
-
-
-def same(found: Trace, alone: Trace) -> None:
-    """Compare `found` with `alone`, in the rows and columns of the request's own tokens."""
-    assert [one.id for one in found.output.tokens] == [one.id for one in alone.output.tokens]
-    assert found.output.logprobs == pytest.approx(alone.output.logprobs, abs=CLOSE)
-    assert list(found) == list(alone)
-    for name, tensor in alone.tensors.items():
-        if name != "decoder.candidates":  # ranks of equal probabilities may swap
-            own = tuple(slice(size) for size in tensor.shape)
-            # As documented: relative to a tensor's largest number, if that is more than 1.
-            within = CLOSE * max(1.0, float(tensor.value.double().abs().nan_to_num(posinf=0).max()))
-            torch.testing.assert_close(
-                found[name].value[own], tensor.value, atol=within, rtol=0, msg=name
-            )
 
 
 @pytest.mark.parametrize("do", EFFECTS)

@@ -19,6 +19,7 @@ from model.bundle.weights import load_bundle
 from model.errors import InputError
 from model.trace.interventions import FEATURE_NAMES, Intervention
 from tests.model.numpy_reference import NumpyTransformer
+from tests.model.shaken import same, shaken_bundle, sums_to_logits
 
 CAT, DOG = Request("The cat sat.", target="猫坐在这"), Request("A dog sat.", target="狗坐在这")
 LONG = Request(
@@ -26,7 +27,6 @@ LONG = Request(
 )
 LOGITS = "decoder.logits"
 HEADS, WIDTH = 4, 32
-CLOSE = 1e-4  # the tolerance in the docs
 ATTENTIONS = ["encoder.0.self", "encoder.1.self", "decoder.0.self", "decoder.1.cross"]
 BY_HEAD = [f"{place}.{name}" for place in ATTENTIONS for name in ("q", "k", "v", "mix")]
 WHOLE = [
@@ -45,13 +45,7 @@ def paper(bundle: Path) -> tuple[EncoderDecoder, NumpyTransformer]:
 
 @pytest.fixture(scope="module")
 def shaken(bundle: Path) -> EncoderDecoder:
-    """A model whose heads are far from uniform."""
-    torch.manual_seed(1)
-    loaded = load_bundle(bundle)
-    for parameter in loaded.model.parameters():
-        mean = float(parameter.detach().mean().round())
-        torch.nn.init.normal_(parameter, mean=mean, std=0.25)
-    return EncoderDecoder(loaded, "shaken")
+    return EncoderDecoder(shaken_bundle(bundle), "shaken")
 
 
 def run(model: EncoderDecoder, request: Request, *made: Intervention, **fields: Any) -> Trace:
@@ -233,20 +227,7 @@ def test_it_is_the_same_alone_among_others_and_padded(
     alone = shaken.trace(one)
     for middle in (one, replace(one, pad_to=48)):
         found = shaken.run([*others[:place], middle, *others[place:]])[place]
-        assert [token.id for token in found.output.tokens] == [
-            token.id for token in alone.output.tokens
-        ]
-        for name, tensor in alone.tensors.items():
-            if name != "decoder.candidates":  # ranks of equal probabilities may swap
-                own = tuple(slice(size) for size in tensor.shape)
-                largest = float(tensor.value.double().abs().nan_to_num(posinf=0).max())
-                torch.testing.assert_close(
-                    found[name].value[own],
-                    tensor.value,
-                    atol=CLOSE * max(1.0, largest),
-                    rtol=0,
-                    msg=name,
-                )
+        same(found, alone)
 
 
 def test_contributions_of_a_changed_sum_are_refused(shaken: EncoderDecoder) -> None:
@@ -256,11 +237,4 @@ def test_contributions_of_a_changed_sum_are_refused(shaken: EncoderDecoder) -> N
             run(shaken, CAT, Intervention(at, "scale", value=0.5), select=select)
     for at in ("decoder.0.cross.mix", "decoder.1.ffn.hidden", "target.embedding"):
         trace = run(shaken, CAT, Intervention(at, "scale", value=0.5), select=select)
-        written = [token.id for token in trace.output.tokens]
-        logits = trace[LOGITS].value[range(len(written)), written]
-        terms = [
-            value.value.reshape(-1, len(written)).sum(0)
-            for name, value in trace.tensors.items()
-            if name.startswith("inside.logit.") and not name.endswith("total")
-        ]
-        torch.testing.assert_close(torch.stack(terms).sum(0), logits, atol=1e-4, rtol=0)
+        sums_to_logits(trace)

@@ -18,6 +18,7 @@ from model.trace.interventions import WITH_ROWS, Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 from tests.model.numpy_reference import NumpyTransformer
+from tests.model.shaken import same, shaken_bundle, sums_to_logits
 
 CAT, DOG = Request("The cat sat.", target="猫坐在这"), Request("A dog sat.", target="狗坐在这")
 LONG = Request(
@@ -30,14 +31,7 @@ HEADS = 4
 
 @pytest.fixture(scope="module", params=["post", "pre"])
 def model(bundle: Path, request: pytest.FixtureRequest) -> EncoderDecoder:
-    """A model whose heads are far from uniform."""
-    loaded = load_bundle(bundle)
-    torch.manual_seed(1)
-    made = Transformer(replace(loaded.model.config, norm=request.param)).eval()
-    for parameter in made.parameters():
-        mean = float(parameter.detach().mean().round())
-        torch.nn.init.normal_(parameter, mean=mean, std=0.25)
-    return EncoderDecoder(replace(loaded, model=made), "shaken")
+    return EncoderDecoder(shaken_bundle(bundle, request.param), "shaken")
 
 
 @pytest.fixture(scope="module")
@@ -188,12 +182,7 @@ def test_it_is_the_same_beside_others(model: EncoderDecoder) -> None:
         model.check(one)
     for pad_to in (None, 50):
         trace = model.run([*others[:5], replace(asked, pad_to=pad_to), *others[5:]])[5]
-        for name, tensor in alone.tensors.items():
-            own = tuple(slice(size) for size in tensor.shape)
-            if name != "decoder.candidates":
-                torch.testing.assert_close(
-                    trace[name].value[own], tensor.value, atol=1e-4, rtol=1e-4, msg=name
-                )
+        same(trace, alone)
 
 
 @pytest.mark.parametrize("decode", [Decode(max_tokens=9), Decode("beam", beam=3, max_tokens=9)])
@@ -272,14 +261,7 @@ def test_contributions_of_a_replaced_sum_are_refused(model: EncoderDecoder) -> N
             run(model, CAT, patch(at, DOG), select="inside.*")
     for at in ("decoder.0.cross.mix", "decoder.1.ffn.hidden", "encoder.0.ffn.norm"):
         trace = run(model, CAT, patch(at, DOG), select=select)
-        written = [token.id for token in trace.output.tokens]
-        logits = trace[LOGITS].value[range(len(written)), written]
-        terms = [
-            value.value.reshape(-1, len(written)).sum(0)
-            for name, value in trace.tensors.items()
-            if name.startswith("inside.logit.") and not name.endswith("total")
-        ]
-        torch.testing.assert_close(torch.stack(terms).sum(0), logits, atol=1e-4, rtol=0)
+        sums_to_logits(trace)
 
 
 def test_heads_of_any_width_and_stacks_of_any_depth(bundle: Path) -> None:
