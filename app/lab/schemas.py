@@ -67,7 +67,7 @@ class ScalingReply(BaseModel):
     spread: list[float] = Field(description="Standard deviation of the scores.")
     largest: list[float] = Field(description="Mean of the largest weight.")
     gradient: list[float] = Field(
-        description="Mean Frobenius norm of the softmax's Jacobian, ∂ weights / ∂ scores."
+        description="Mean slope of the largest weight a against its own score, a (1 − a)."
     )
 
 

@@ -55,7 +55,7 @@ class Scaling:
     largest: Any
     """(width,) mean over samples of the largest weight."""
     gradient: Any
-    """(width,) mean over samples of the Frobenius norm of ∂ weights / ∂ scores."""
+    """(width,) mean over samples of ∂ a / ∂ s of the largest weight a and its score s: a (1 − a)."""
 
 
 def scaling(keys: int, seed: int) -> dict[str, Scaling]:
@@ -84,26 +84,14 @@ def drawn(width: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:
 def _measured(scoring: Scoring, q: Tensor, k: Tensor) -> dict[str, Tensor]:
     scores = scoring(q[:, None], k[:, None])[:, 0, 0]  # (S, K)
     weights = scores.softmax(dim=-1)
-    jacobian = softmax_jacobian(scores)
+    largest = weights.amax(dim=-1)  # (S,)
     return {
         "scores": scores[0],
         "weights": weights[0],
         "spread": scores.std(correction=0),
-        "largest": weights.amax(dim=-1).mean(),
-        "gradient": jacobian.flatten(1).norm(dim=-1).mean(),
+        "largest": largest.mean(),
+        "gradient": (largest * (1 - largest)).mean(),
     }
-
-
-def softmax_jacobian(scores: Tensor) -> Tensor:
-    """Return ∂ softmax(scores)_i / ∂ scores_j by autograd: (S, K) -> (S, K, K)."""
-    with torch.enable_grad():
-        scores = scores.clone().requires_grad_()
-        weights = scores.softmax(dim=-1)
-        rows = [
-            torch.autograd.grad(weights[:, i].sum(), scores, retain_graph=True)[0]  # (S, K)
-            for i in range(weights.shape[-1])
-        ]
-    return torch.stack(rows, dim=1)
 
 
 def tensor(values: Matrix | Vector) -> Tensor:

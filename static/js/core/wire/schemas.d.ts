@@ -2386,7 +2386,7 @@ export interface components {
       spread: number[];
       /** @description Mean of the largest weight. */
       largest: number[];
-      /** @description Mean Frobenius norm of the softmax's Jacobian, ∂ weights / ∂ scores. */
+      /** @description Mean slope of the largest weight a against its own score, a (1 − a). */
       gradient: number[];
     };
     /** @description The same random queries and keys, scored without and with 1/√d_k. */

@@ -117,7 +117,7 @@ function mountScaling({ page, api, root, type }) {
         },
         colours,
       );
-    return [drawn("spread", t("Standard deviation of the scores")), drawn("largest", t("Largest weight")), drawn("gradient", t("Gradient: ‖∂ weights / ∂ scores‖"))];
+    return [drawn("spread", t("Standard deviation of the scores")), drawn("largest", t("Largest weight")), drawn("gradient", t("Gradient of the largest weight: a (1 − a)"))];
   }
 
   return {
