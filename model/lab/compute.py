@@ -55,7 +55,7 @@ class Scaling:
     largest: Any
     """(width,) mean over samples of the largest weight."""
     gradient: Any
-    """(width,) mean over samples of ∂ a / ∂ s of the largest weight a and its score s: a (1 − a)."""
+    """(width,) mean over samples of a (1 − a), the slope of the largest weight a."""
 
 
 def scaling(keys: int, seed: int) -> dict[str, Scaling]:
