@@ -40,7 +40,7 @@ def test_it_is_created_ordered_by_keyboard_and_read(
     field = new_page.get_by_label("Paste a link of this server")
     field.fill("https://example.org/elsewhere")
     new_page.keyboard.press("Enter")
-    expect(new_page.locator(".adding .problem")).to_contain_text("not a link to something")
+    expect(new_page.locator(".adding .problem")).to_contain_text("cannot be used here")
     expect(field).to_have_value("https://example.org/elsewhere")
     paste(new_page, live_server.url + FIGURE)
     fields = [new_page.locator(f".row {one}").first for one in ("input", "textarea")]

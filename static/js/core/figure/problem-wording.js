@@ -58,7 +58,7 @@ const WORDING = {
   "unknown-collection": (t) => t("There is no collection at this address. Perhaps it was deleted, or the link was cut short."),
   "damaged-collection": (t) => t("This collection is damaged: its contents can no longer be read."),
   "collection-changed": (t) => t("Someone else has changed the collection. Load it again."),
-  "not-a-link": (t) => t("This is not a link to something on this server. Copy the address of a sentence, of attention by hand, of a share, or of a lesson."),
+  "not-a-link": (t) => t("This link cannot be used here. Copy the address of a sentence, of attention by hand once a number of it was changed, of a share, or of a lesson."),
   "not-a-state": (t) => t("The figure of this lesson does not have the state in the link (“shows”). Copy the link again, with “Link” below the figure."),
   "storage-busy": databaseFails,
   "storage-unavailable": databaseFails,
