@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
@@ -13,6 +12,9 @@ from tests.serving.jupyter import ROOT, TOKEN, jupyter, write_notebook
 RUN_MS = 180_000
 # A notebook that is still opening drops a key, and nothing says when it has opened.
 AGAIN_MS, TRIES = 1_000, 60
+# Each notebook by the page that opens it. JupyterLab opens again what was open before in the same
+# workspace, so each test has its own.
+WIDGETS = {"in-lab": "lab/workspaces/widget/tree", "in-notebook": "notebooks"}
 SETUP = """\
 import headlight
 from headlight import Intervention
@@ -28,12 +30,13 @@ print("read", widget.layer, widget.head, widget.pinned, [c.do for c in widget.ch
 print("output", widget.trace.output.text, len(widget.trace.request.interventions))"""
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """A server for each test: JupyterLab opens again what was open before, under what is asked."""
-    shutil.copy2(ROOT / "docs" / "headlight.ipynb", tmp_path / "headlight.ipynb")
-    write_notebook(tmp_path / "widget.ipynb", SETUP, MOVE, READ)
-    with jupyter(tmp_path) as address:
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("notebooks")
+    shutil.copy2(ROOT / "docs" / "headlight.ipynb", folder / "headlight.ipynb")
+    for name in WIDGETS:
+        write_notebook(folder / f"{name}.ipynb", SETUP, MOVE, READ)
+    with jupyter(folder) as address:
         yield address
 
 
@@ -52,7 +55,7 @@ def page(browser: Browser, errors: list[str]) -> Iterator[Page]:
 
 
 def test_it_draws_and_answers_a_click(page: Page, address: str) -> None:
-    page.goto(f"{address}/lab/tree/headlight.ipynb?token={TOKEN}", timeout=RUN_MS)
+    page.goto(f"{address}/lab/workspaces/clicks/tree/headlight.ipynb?token={TOKEN}", timeout=RUN_MS)
     expect(page.get_by_text("| Idle")).to_be_visible(timeout=RUN_MS)  # the kernel has started
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
@@ -65,10 +68,10 @@ def test_it_draws_and_answers_a_click(page: Page, address: str) -> None:
     expect(figure.locator("#inspector")).to_contain_text(re.compile(r"0\.\d{4}|1\.0000"))
 
 
-@pytest.mark.parametrize("path", ["lab/tree", "notebooks"])
-def test_the_widget_and_python_move_each_other(page: Page, address: str, path: str) -> None:
+@pytest.mark.parametrize("name", WIDGETS)
+def test_the_widget_and_python_move_each_other(page: Page, address: str, name: str) -> None:
     """The cells run one by one; between them, the reader clicks."""
-    page.goto(f"{address}/{path}/widget.ipynb?token={TOKEN}", timeout=RUN_MS)
+    page.goto(f"{address}/{WIDGETS[name]}/{name}.ipynb?token={TOKEN}", timeout=RUN_MS)
     run(page, 0)
     figure = page.frame_locator("iframe[title=Headlight]").first
     expect(figure.locator("#caption")).to_contain_text("Layer 3, head 2", timeout=RUN_MS)

@@ -13,17 +13,29 @@ from tests.browsing.watch import Watch
 from tests.browsing.workspace import Workspace
 from tests.golden.kept import FORMATS, pages, put
 from tests.golden.look import GOLDEN, MODELS, differences, look, missing
-from tests.servers import AppServer
+from tests.servers import AppServer, running_app
 
 LINKS: list[dict[str, Any]] = json.loads((GOLDEN / "links.json").read_text())
+PARTS = 3  # which processes of the tests share
 
 
+@pytest.fixture(scope="module")
+def golden_server(
+    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
+) -> Iterator[AppServer]:
+    with running_app(
+        tmp_path_factory.mktemp("golden"), MODELS, warm=True, cache=server_cache
+    ) as server:
+        yield server
+
+
+@pytest.mark.parametrize("part", range(PARTS))
 def test_links_show_what_they_showed(
-    page: Page, watch: Watch, launch: Callable[..., AppServer]
+    page: Page, watch: Watch, golden_server: AppServer, part: int
 ) -> None:
-    workspace = Workspace(page, launch(**MODELS).url)
+    workspace = Workspace(page, golden_server.url)
     wrong: dict[str, list[str]] = {}
-    for golden in LINKS:
+    for golden in LINKS[part::PARTS]:
         workspace.page.goto(f"{workspace.url}/?{golden['link']}")
         workspace.drawn()
         found = differences(look(workspace), golden["seen"])
