@@ -64,8 +64,9 @@ export function bindWorkspaceRoom(services, initial, question) {
     place: placed,
     askable() {
       const { link, model } = store.get();
-      const own = question?.asks() ?? null;
-      return { own, figure: format(link), questions: [...(own ? [own] : []), ...offeredKinds(link, model).filter((kind) => kind !== own?.kind).map((kind) => ({ kind, link: format(link) }))] };
+      const shareQuestion = question?.asks() ?? null;
+      const offered = offeredKinds(link, model).filter((kind) => kind !== shareQuestion?.kind);
+      return { own: shareQuestion, figure: format(link), questions: [...(shareQuestion ? [shareQuestion] : []), ...offered.map((kind) => ({ kind, link: format(link) }))] };
     },
     run: (source) => store.go({ source, target: null, direction: null, query: null, key: null }, "chosen"),
     pointer: store.hovered,
