@@ -131,7 +131,7 @@ function formationSaid(t, moment) {
   const rise = formation(matrices);
   if (!rise || rise.after - rise.before < RISE) return "";
   const { layer, head } = page.link;
-  return t("Layer {layer}, head {head} changed most between steps {from} and {to}: of its weight, first {before} and then {after} lay where it lies after the training.", {
+  return t("Layer {layer}, head {head} changed most between steps {from} and {to}: the part of its weight that lies where it ends up went from {before} to {after}.", {
     layer: layer + 1,
     head: head + 1,
     from: counted(history.snapshots[rise.place - 1].step),
