@@ -49,27 +49,27 @@ LINK = ["core/short-link", "core/qr"]
 NARROW = ["phone", "core/plotly"]
 # The views that need no server, and with the one of a long text.
 SHORT_TEXT = re.findall(
-    r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-handout.js").read_text()
+    r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/view-groups-in-handout.js").read_text()
 )
 IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
 ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question", "ask/cells"]
 
 
 def _left_out(*modules: str) -> dict[str, str]:
-    return dict.fromkeys(modules, "handout/left-out")
+    return dict.fromkeys(modules, "handout/modules-left-out")
 
 
 # Which module stands in the place of another: pages in one file leave some out.
 WITHOUT_PLOTLY = _left_out("core/figure/zoom", "views/space/points-in-3d", "core/draw/plotly")
 # A page whose model runs in it.
 WITHOUT_HOST = WITHOUT_PLOTLY | {
-    "views/groups": "views/groups-in-site",
+    "views/view-groups": "views/view-groups-in-site",
     "learn/lesson-address": "learn/lesson-address-in-site",
 }
 WITHOUT_SERVER = {
     **WITHOUT_PLOTLY,
     **_left_out("lib/npz", "core/wire/api", "core/figure/problem-wording"),
-    "views/groups": "views/groups-in-handout",
+    "views/view-groups": "views/view-groups-in-handout",
 }
 WITHOUT_MAP = WITHOUT_SERVER | _left_out("long/map/view")
 SIMPLE = WITHOUT_MAP | _left_out(
@@ -158,7 +158,7 @@ PAGES = {
         [*NARROW, "pages/site", "access"],
         instead=WITHOUT_HOST,
     ),
-    "living-handout": Page(
+    "handout-with-model": Page(
         [
             *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
             *("core/glossary", "workspace/place-bar"),

@@ -28,7 +28,7 @@ from app.local_models.page_files import (
 )
 from model.bundle.weights import CARD, TOKENIZER, WEIGHTS
 
-BUNDLE = "living-handout"
+BUNDLE = "handout-with-model"
 FEW_NUMBERS = 200_000  # with more weights, the file has those of the head on which it opens
 GRAPHS = ("encoder.onnx", "decoder.onnx", "self-patterns.onnx", "cross-patterns.onnx")
 MODEL_FILES = {WEIGHTS: 2, TOKENIZER: 1, "graphs.json": 1, **dict.fromkeys(GRAPHS, 1)}

@@ -34,7 +34,9 @@ POLICY = "; ".join(
         "form-action 'none'",
     ]
 )
-VIEWS = re.findall(r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/groups-in-site.js").read_text())
+VIEWS = re.findall(
+    r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/view-groups-in-site.js").read_text()
+)
 LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]++))?+[^"]*+"')  # in the text of a lesson
 WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
 

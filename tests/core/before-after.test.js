@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/problem.js";
 import { initialChoices } from "../../static/js/core/store/options.js";
-import { withRemembered, traceOfQuestion } from "../../static/js/core/store/trained-and-changed.js";
+import { withRemembered, traceOfQuestion } from "../../static/js/core/store/runs-with-and-without-changes.js";
 import { keyOf, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

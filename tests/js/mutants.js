@@ -41,7 +41,7 @@ export const ROOMS = {
   "core/wire/tensor-cache.js": ["tensor-cache"],
   "core/store/share-contents.js": ["share-contents", "session-shares", "data-sources"],
   "core/store/store.js": ["store", "reconcile-link"],
-  "core/store/trained-and-changed.js": ["two-runs", "before-after"],
+  "core/store/runs-with-and-without-changes.js": ["two-runs", "before-after"],
 };
 /** Milliseconds after which a mutant hangs, which its tests notice. */
 const LIMIT = 10_000;

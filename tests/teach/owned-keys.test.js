@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { backup, ownedThings, restored } from "../../static/js/teach/keys-file.js";
+import { backup, ownedThings, restored } from "../../static/js/teach/owner-keys-backup.js";
 
 const here = { collections: [{ id: "a", key: "k1", title: "Here" }], rooms: [{ code: "abc234", key: "k2", url: "http://host/room/abc234" }], assignments: [], studies: [], "kept-models": [] };
 const there = { collections: [{ id: "a", key: "old", title: "There" }, { id: "b", key: "k3", title: "B" }], rooms: [], assignments: [{ id: "c", key: "k4", title: "C" }], studies: [{ id: "d", key: "k5", title: "D" }], "kept-models": [] };

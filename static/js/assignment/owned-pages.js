@@ -6,7 +6,7 @@ import { readFragment, writeFragment } from "../core/store/address.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 
 /** @typedef {ReturnType<typeof import("../lib/browser.js").keptKeys>} Keys */
 /** @typedef {Awaited<ReturnType<typeof openPage>> & {root: HTMLElement, lang: string}} SideServices */

@@ -1,6 +1,6 @@
 /** The assignments that this browser created, and a new one, from the questions of links. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { readQuery } from "../core/store/address.js";

@@ -1,6 +1,6 @@
 /** One head over many sentences: examples at each tenth of a ranking, and a search for rows. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openRequestingPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";

@@ -1,6 +1,6 @@
 /** The collections that this browser can edit, and a new one. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";

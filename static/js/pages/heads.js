@@ -1,6 +1,6 @@
 /** All heads of a model: a scatter of two measures; the table is in the page already. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { distinct } from "../core/draw/plotly-figure.js";
 import { createPlot } from "../core/draw/plotly.js";
 import { words } from "../core/figure/zoom.js";

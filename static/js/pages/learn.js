@@ -2,7 +2,7 @@
  * Lessons: figures that are created when they come into view, and questions that a model answers.
  */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { explainTerms } from "../core/page/glossary.js";
 import { takeHandover } from "../room/speaker-link.js";
 import { openPage } from "../core/page/served-page.js";

@@ -1,6 +1,6 @@
 /** What a class answered, question by question. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { openPage } from "../core/page/served-page.js";
 import { readFragment } from "../core/store/address.js";

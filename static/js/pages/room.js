@@ -1,6 +1,6 @@
 /** Where the code of a room is typed, and where a teacher takes back a room. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { openPage } from "../core/page/served-page.js";

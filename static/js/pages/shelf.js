@@ -1,6 +1,6 @@
 /** The shelf: a click makes a copy of one's own of a collection. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";

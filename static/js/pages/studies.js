@@ -1,6 +1,6 @@
 /** The studies that this browser created, and a new one. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { listOwned } from "../assignment/owned-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";

@@ -1,6 +1,6 @@
 /** Where a teacher begins: choose, prepare, present, hand out, read the results. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { studyKeys } from "../study/kept-studies.js";
 import { assignmentKeys } from "../assignment/kept-assignments.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
@@ -13,7 +13,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelledCode } from "../room/bar.js";
 import { forgetRoom, ownRooms } from "../room/room-storage.js";
-import { OWNED, backup, ownedThings, restored } from "../teach/keys-file.js";
+import { OWNED, backup, ownedThings, restored } from "../teach/owner-keys-backup.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 

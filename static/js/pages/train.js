@@ -1,6 +1,6 @@
 /** Watch a model learn: a run on the server, live and at every snapshot. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { radios } from "../core/figure/controls.js";
 import { problemLine } from "../core/figure/figure-status.js";
 import { readQuery, writeQuery } from "../core/store/address.js";

@@ -1,6 +1,6 @@
 /** A worksheet: which tasks are printed, with the answer key or without. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { solution, task } from "../collection/prepared-tasks.js";
 import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";

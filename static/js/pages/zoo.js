@@ -1,6 +1,6 @@
 /** The zoo: small models of a task side by side on the same input, and their measurements. */
 
-import { bindApartFromRoom } from "../room/apart-from-room.js";
+import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openRequestingPage } from "../core/page/served-page.js";
 import { Problem } from "../core/wire/problem.js";
 import { createAsker } from "../core/wire/connection.js";

@@ -10,7 +10,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";
 import { ownNickname } from "./room-storage.js";
-import { createUnmoderated } from "./unmoderated.js";
+import { createUnmoderated } from "./unmoderated-words.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { AnswerReply, GalleryReply, QuestionReply, RoomCreated, TryReply, Work } from "../core/wire/schemas.d.ts" */

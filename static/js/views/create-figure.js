@@ -13,7 +13,7 @@ import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { thumbnailWeights } from "../core/compute/head-thumbnails.js";
 import { createStore } from "../core/store/store.js";
-import { otherRunPage, storeOf as storeOfRun } from "../core/store/trained-and-changed.js";
+import { otherRunPage, storeOf as storeOfRun } from "../core/store/runs-with-and-without-changes.js";
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";
 import { bindStatus } from "../core/figure/figure-status.js";
 import { h } from "../lib/dom.js";

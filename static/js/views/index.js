@@ -1,7 +1,7 @@
 /** The views by name: all of `groups.js`. */
 
 import { attention } from "./attention/view.js";
-import { GROUPS } from "./groups.js";
+import { GROUPS } from "./view-groups.js";
 import { attentionAt, isBetweenTexts, blocks, place, hasVectors } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { PAGE } from "../core/store/options.js";

@@ -4,7 +4,7 @@
  */
 
 import { isChanged, isOff } from "../core/store/interventions.js";
-import { otherRunPage, runKind, storeOf } from "../core/store/trained-and-changed.js";
+import { otherRunPage, runKind, storeOf } from "../core/store/runs-with-and-without-changes.js";
 import { abreast } from "../core/draw/export-picture.js";
 import { file } from "../core/draw/svg.js";
 import { h, write } from "../lib/dom.js";

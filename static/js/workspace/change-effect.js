@@ -8,7 +8,7 @@ import { quoted } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { changes, isChanged } from "../core/store/interventions.js";
 import { placeOfChange } from "../core/store/model-part-names.js";
-import { runKind, withOtherRun } from "../core/store/trained-and-changed.js";
+import { runKind, withOtherRun } from "../core/store/runs-with-and-without-changes.js";
 import { answer, ownRun, runQuestion } from "../core/store/view-requests.js";
 import { attention, blockAt, crossBlock, extent, place, placeOf, predictingBlock, typedText } from "../core/wire/attentions.js";
 import { isLong } from "../core/wire/long-texts.js";

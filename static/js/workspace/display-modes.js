@@ -5,7 +5,7 @@ import { languages } from "../core/wire/tokens.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { debounce } from "../lib/timing.js";
-import { GROUPS } from "../views/groups.js";
+import { GROUPS } from "../views/view-groups.js";
 import { view } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */

@@ -7,7 +7,7 @@ import { changes, isChanged, plainChange } from "../core/store/interventions.js"
 import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { additionalContents, answerFromShare, isDeparted } from "../core/store/share-contents.js";
-import { runKind } from "../core/store/trained-and-changed.js";
+import { runKind } from "../core/store/runs-with-and-without-changes.js";
 import { keyOf, ofThisRun, runQuestion } from "../core/store/view-requests.js";
 import { blockAt } from "../core/wire/attentions.js";
 import { Problem } from "../core/wire/problem.js";

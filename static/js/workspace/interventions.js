@@ -9,7 +9,7 @@ import { radios } from "../core/figure/controls.js";
 import { pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { blamedIndex, changes, withSameTarget, labelOf, plainChange, touchesHead, changeWording } from "../core/store/interventions.js";
 import { editModel } from "../core/store/model-changes.js";
-import { runKind } from "../core/store/trained-and-changed.js";
+import { runKind } from "../core/store/runs-with-and-without-changes.js";
 import { blockOf, place, typedText } from "../core/wire/attentions.js";
 import { find, h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";

@@ -11,7 +11,7 @@ import { Problem } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { createFigure } from "../views/create-figure.js";
-import { GROUPS } from "../views/groups.js";
+import { GROUPS } from "../views/view-groups.js";
 import { OPTIONS, view, whyNot } from "../views/index.js";
 
 /** @import { Context, View } from "../core/figure/types.js" */
@@ -215,7 +215,7 @@ function tabs({ store, t, figure }) {
     return el("button", { key: `absent-${view.id}`, ...props }, view.name(t), el("span", { className: "hidden" }, " ", why));
   }
 
-  /** @param {import("../views/group-purposes.js").Group} group @param {string} open @param {View[]} offer */
+  /** @param {import("../views/view-group-purposes.js").Group} group @param {string} open @param {View[]} offer */
   function group({ id, name, about, views }, open, offer) {
     const names = Object.fromEntries(views.filter((view) => offer.includes(view)).map((view) => [view.id, view.name(t)]));
     const purpose = el("p", { id: `views-${id}`, className: "purpose" }, el("b", {}, name(t)), " ", el("span", {}, about(t)));

@@ -11,7 +11,7 @@ import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
 import { isUnread } from "../wire/wire.js";
 import { missingAddresses, summaryAddress, wholeTensorName } from "../wire/tensor-cache.js";
-import { withOtherRun, runKind } from "./trained-and-changed.js";
+import { withOtherRun, runKind } from "./runs-with-and-without-changes.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { Api, Share } from "../wire/api.js" */

@@ -15,7 +15,7 @@ import { informativeKeys, isAdded, isWord, labels, languages } from "../wire/tok
 import { comparison } from "./comparison.js";
 import { highlightOf } from "./highlight.js";
 import { isChanged } from "./interventions.js";
-import { otherRunPage, runKind } from "./trained-and-changed.js";
+import { otherRunPage, runKind } from "./runs-with-and-without-changes.js";
 import { placeIn, shownTexts } from "./two-texts.js";
 
 /** @import { TokenReply } from "../wire/schemas.d.ts" */

@@ -5,7 +5,7 @@
 
 import { blockOf, blocks, extent } from "../wire/attentions.js";
 import { changesInForce } from "../wire/request.js";
-import { runOfLink, withRemembered } from "./trained-and-changed.js";
+import { runOfLink, withRemembered } from "./runs-with-and-without-changes.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Options } from "./options.js" */

@@ -14,7 +14,7 @@ import { isChanged } from "./interventions.js";
 import { REQUEST_KEYS, fittedLink } from "./link.js";
 import { moreOf, runOf as askRun } from "./run-request.js";
 import { answerFromShare, parametersFromShare } from "./share-contents.js";
-import { withOtherRun, otherRunPage, traceOfQuestion, runKind } from "./trained-and-changed.js";
+import { withOtherRun, otherRunPage, traceOfQuestion, runKind } from "./runs-with-and-without-changes.js";
 import { containedAnswer, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */

@@ -23,7 +23,7 @@ import { createSettler } from "./link.js";
  *   the next one arrives
  * @property {Record<string, Answer | Problem>} answers  answers to the views' additional questions,
  *   by question
- * @property {import("./trained-and-changed.js").Runs} runs  the last run of the model as trained and of the
+ * @property {import("./runs-with-and-without-changes.js").Runs} runs  the last run of the model as trained and of the
  *   changed model
  * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link requests
  * @property {Problem | null} problem

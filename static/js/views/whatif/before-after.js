@@ -10,7 +10,7 @@ import { counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";
-import { otherRunPage, runKind } from "../../core/store/trained-and-changed.js";
+import { otherRunPage, runKind } from "../../core/store/runs-with-and-without-changes.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
 
 /** @import { Page } from "../../core/store/store.js" */

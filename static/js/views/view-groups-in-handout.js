@@ -11,7 +11,7 @@ import { heads } from "./heads/view.js";
 import { lines } from "./lines/view.js";
 import { qkv } from "./qkv/view.js";
 import { space } from "./space/view.js";
-import { groupsOf } from "./group-purposes.js";
+import { groupsOf } from "./view-group-purposes.js";
 
 export const GROUPS = groupsOf({
   read: [decoding, alignment, lines, attention],
