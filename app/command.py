@@ -6,8 +6,8 @@ python -m app shares export FILE  and import, prune
 A server starts in this order. PyTorch takes seconds to import, so the first two do without it.
 
 1. This file reads the settings, and prints those that are invalid.
-2. `app.engine.startup` makes engines of them, on a thread: their processes (`app.engine.launch`)
-   import PyTorch and open the models while this one goes on.
+2. `app.engine.start_engines` makes engines of them, on a thread: their processes
+   (`app.engine.start_processes`) import PyTorch and open the models while this one goes on.
 3. `app.server` imports everything else. It checks that the data folder and the database can be
    written, waits for the models, and listens.
 4. `app.main` is the application, the same in tests, where models can be on threads: its routes and
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from app.engine.startup import begin_launch
+from app.engine.start_engines import begin_launch
 from app.operator_commands.arguments import add_arguments
 from app.settings import Settings
 

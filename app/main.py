@@ -25,10 +25,10 @@ from app.collections.store import open_collections
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.fair_queue import Budgets, Client, asking
-from app.engine.launch import Launcher
 from app.engine.process_runners import in_processes
 from app.engine.runners import Runners
-from app.engine.startup import launch_engines, load_catalog
+from app.engine.start_engines import launch_engines, load_catalog
+from app.engine.start_processes import Launcher
 from app.handouts import routes as handouts
 from app.heads import routes as heads
 from app.heads.corpora import open_corpora
@@ -56,7 +56,7 @@ from app.pages import health, static_routes
 from app.pages import routes as pages
 from app.pages.health import open_readiness
 from app.rooms import routes as rooms
-from app.rooms.rooms import open_rooms
+from app.rooms.open_rooms import open_rooms
 from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
 from app.runs.training_runs import open_runs

@@ -13,8 +13,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.engine.catalog import Catalog
-from app.engine.launch import Launcher
 from app.engine.runners import Runners
+from app.engine.start_processes import Launcher
 from app.http import log_format
 from app.http.connection_limits import Bounds, Connection, sweep
 from app.http.host_names import ANY_ADDRESS, lan_address

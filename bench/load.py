@@ -24,7 +24,7 @@ import torch
 
 from bench.__main__ import machine
 from model import Request, load
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from tests.servers import running_app
 
 WHO = ("cat", "dog", "bird", "child", "teacher", "student", "neighbour", "doctor", "farmer", "king")

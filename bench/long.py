@@ -22,7 +22,7 @@ import httpx
 import torch
 import transformers
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from bench.__main__ import machine
 from bench.compare import timed
 from model.adapters.huggingface import attention

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor, nn
 
-from app.engine.wire import trace_reply
+from app.engine.reply_formats import trace_reply
 from bench.compare import Case
 from bench.training import training
 from model.adapters.encoder_decoder.adapter import EncoderDecoder

@@ -22,7 +22,7 @@ import torch
 import transformers
 
 from app.engine.engine_process import keep_freed
-from app.engine.wire import trace_reply
+from app.engine.reply_formats import trace_reply
 from app.settings import Settings
 from bench.trace_cost_peers import peers
 from headlight import record, wrap

@@ -19,7 +19,7 @@ takes seconds to import, and the command needs it only for some of what it does.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from headlight.clashing_distribution import warn_of_namesake
+from headlight.other_headlight_package import warn_of_namesake
 
 if TYPE_CHECKING:
     from headlight.public_names import *  # noqa: F403

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.array_forms import TEXT_BLOCK, Array
-from headlight.notices import Notice, doubtful, shape_text, t
+from headlight.figure_notices import Notice, doubtful, shape_text, t
 from model.text.tokens import Token
 
 NEGATIVE = 1e-3  # by which rounding may take a weight below 0

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headlight.notices import Notice, doubtful, shape_text, t
+from headlight.figure_notices import Notice, doubtful, shape_text, t
 
 Array = NDArray[np.float32]
 TEXT_BLOCK = "attentions"  # of a model of one text

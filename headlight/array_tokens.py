@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from headlight.notices import Notice, t
+from headlight.figure_notices import Notice, t
 from model.adapters.huggingface.tokenizer import TextTokenizer, byte_characters
 from model.text.tokens import BYTE, Token
 

@@ -29,8 +29,8 @@ from headlight.array_forms import (
     to_numpy,
 )
 from headlight.array_tokens import Grid, ReadTokens, read_tokens
-from headlight.notices import AttentionWarning, Notice, t
-from model.adapters.requests.adapter import Adapter
+from headlight.figure_notices import AttentionWarning, Notice, t
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Output, Trace

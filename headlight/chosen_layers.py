@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from headlight.array_forms import about_layers, check_layers
-from headlight.notices import Notice, doubtful, t
-from model.adapters.requests.adapter import Adapter
+from headlight.figure_notices import Notice, doubtful, t
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Patch, Receiver, Request
 from model.adapters.requests.trace import Decoding, Trace
 from model.errors import InputError

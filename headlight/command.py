@@ -30,7 +30,7 @@ from app import __version__
 from app.settings import Settings
 
 if TYPE_CHECKING:
-    from model.adapters.requests.adapter import Adapter
+    from model.adapters.requests.adapter_interface import Adapter
 
 BAD_INPUT = 2
 COMPLETED = "_HEADLIGHT_COMPLETE"

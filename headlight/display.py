@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from app.engine.wire import trace_reply
-from app.figures.kinds import HandoutContent
+from app.engine.reply_formats import trace_reply
+from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import MANY, SELECT, handout
 from app.handouts.packing import CHARSET
 from app.handouts.rounded_weights import MAX_BYTES, rounded_file
@@ -19,11 +19,11 @@ from app.traces.interventions import stated
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
 from headlight.chosen_layers import ChosenLayers
+from headlight.figure_notices import AttentionWarning
 from headlight.models import load, wrap
-from headlight.notices import AttentionWarning
 from headlight.pictures import picture
 from headlight.unwrapping import is_wrapped, unwrap
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.trace.tensor_names import present

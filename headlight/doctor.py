@@ -15,7 +15,7 @@ from typing import Literal
 from app import __version__
 from app.figures.fonts import chinese_file
 from app.settings import Settings
-from headlight.clashing_distribution import namesake_warning
+from headlight.other_headlight_package import namesake_warning
 from headlight.pictures import browser
 
 PYTHON = (3, 11)

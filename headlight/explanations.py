@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Patch, Request, ask
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import Ablation

@@ -8,13 +8,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from app.engine.wire import Reply, trace_reply
+from app.engine.reply_formats import Reply, trace_reply
 from app.figures.opening_head import opened
 from app.http.content_negotiation import JSON, NPZ, SAFETENSORS
 from app.http.csv_file import csv_of
 from app.traces.replies import ModelReply
 from headlight.display import FORMS, show
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.trace import Trace
 
 NUMBERS = {"safetensors": SAFETENSORS, "json": JSON, "npz": NPZ, "csv": ""}

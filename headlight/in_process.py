@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from app.engine.catalog import Catalog
 from app.main import create_app
 from headlight.serving import LOOPBACK, WAIT_SECONDS, private_settings
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 
 Message = MutableMapping[str, Any]
 Result = TypeVar("Result")

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headlight.notices import AttentionWarning, Notice, doubtful, t
+from headlight.figure_notices import AttentionWarning, Notice, doubtful, t
 from headlight.unwrapping import check_recordable, unwrap
 from model.adapters.encoder_decoder.description import recorded_names
 from model.adapters.open_model import HUGGING_FACE, open_model
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.trace.record import Hook, Keep, Place, Record, open_records, recording
 from model.transformer.stacks import Transformer
 

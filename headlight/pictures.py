@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from app.figures.figure_kinds import HandoutContent
 from app.figures.heatmap_svg import heatmap_svg
-from app.figures.kinds import HandoutContent
 from app.figures.opening_head import opened
 from app.figures.preview_picture import heatmap, in_short, sentence
 

@@ -6,9 +6,9 @@ from headlight.array_tokens import Grid
 from headlight.arrays import given
 from headlight.display import Shown, show
 from headlight.explanations import contrast, integrated_gradients, occlude, patch, sweep, token_id
+from headlight.figure_notices import AttentionWarning
 from headlight.files import as_json, describe, export, save
 from headlight.models import load, record, wrap
-from headlight.notices import AttentionWarning
 from headlight.serving import Serving, serve
 from model import (
     Adapter,

@@ -19,7 +19,7 @@ from app.main import create_app
 from app.settings import Settings
 from headlight.models import wrap
 from headlight.unwrapping import is_wrapped
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 
 LOOPBACK = "127.0.0.1"  # a server in a notebook is only for its user
 WAIT_SECONDS = 60.0

@@ -15,7 +15,7 @@ import traitlets
 from pydantic import ValidationError
 
 from app.assets.static_files import STATIC
-from app.figures.kinds import HandoutContent
+from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import handout
 from app.traces.interventions import InterventionRequest, stated
 from app.traces.replies import ModelReply

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from model.adapters.encoder_decoder.adapter import load
-    from model.adapters.requests.adapter import Adapter
+    from model.adapters.requests.adapter_interface import Adapter
     from model.adapters.requests.request import Decode, Patch, Receiver, Request
     from model.adapters.requests.trace import Trace
     from model.errors import InputError

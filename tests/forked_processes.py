@@ -27,7 +27,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
-from app.engine.launch import PRELOADED
+from app.engine.start_processes import PRELOADED
 
 ROOT = Path(__file__).parents[1]
 # Imports of servers, databases and training, some of them made only on use.

@@ -251,7 +251,7 @@ def test_nothing_of_a_cluster_is_imported_without_one() -> None:
 
 def test_engines_are_launched_before_pytorch_is_imported() -> None:
     imported, *_ = imported_by(*SERVER)
-    assert "app.engine.startup" in imported
+    assert "app.engine.start_engines" in imported
     assert not {"torch", "fastapi"} & imported
 
 

@@ -34,7 +34,7 @@ from app.http.rate_limits import Shared, client_network
 from app.http.services import Services
 from app.rooms.answer_files import ORDERED, RIGHT
 from app.rooms.asking import fits_options, stated
-from app.rooms.room import unanswered
+from app.rooms.room_document import unanswered
 from app.rooms.schemas import MAX_TEXT, Truth
 from app.rooms.tally import MAX_BYTES, check, is_right, tally, tally_works
 from app.settings import Settings

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.challenge_goals import (
     Goal,
     Verdict,

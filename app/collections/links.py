@@ -4,7 +4,7 @@ from fastapi import Request
 
 from app.assets.templates import base_url
 from app.collections.schemas import LinkReply
-from app.figures import kinds
+from app.figures import figure_kinds
 from app.figures.heatmap import still
 from app.figures.links import Asked, Link, Target, parse_link
 from app.figures.preview_picture import sentence
@@ -94,11 +94,11 @@ def _in_lesson(services: Services, of: Target, lang: str) -> dict[str, object]:
         return {**fields, "gone": True}
     block = figures[of.figure - 1].block
     block_link = block.shown(services[Runs].on)
-    link = kinds.in_state(services, block_link, of.shows) if of.shows else block_link
+    link = figure_kinds.in_state(services, block_link, of.shows) if of.shows else block_link
     fields |= {"fits": link is not None, "options": block.options}
     link_shown = link or block_link
     fields |= {"page": block_link.page, "query": link_shown.query}
-    has_picture = kinds.has_picture(services, link_shown) and (
+    has_picture = figure_kinds.has_picture(services, link_shown) and (
         link_shown != block_link or not block.still
     )
     fields["picture"] = bool(of.share) or has_picture
@@ -148,7 +148,7 @@ async def picture(services: Services, of: Target, lang: str) -> bytes:
     if of.kind in ("lesson", "figure"):
         return await _of_lesson(services, of, lang)
     page = "lab" if of.kind == "lab" else "workspace"
-    return await kinds.picture(services, Link(page, f"{of.query}&{of.fragment}".strip("&")))
+    return await figure_kinds.picture(services, Link(page, f"{of.query}&{of.fragment}".strip("&")))
 
 
 async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
@@ -156,7 +156,7 @@ async def _of_lesson(services: Services, of: Target, lang: str) -> bytes:
         description = await describe(services, of, lang)
         link = Link(description.page, description.query)
         if description.fits and description.picture:
-            return await kinds.picture(services, link)
+            return await figure_kinds.picture(services, link)
     return await lessons.picture(services, of.lesson, of.figure, lang)
 
 

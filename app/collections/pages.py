@@ -13,7 +13,7 @@ from app.collections import links, shelf
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.collections.store import Collection
-from app.figures.kinds import KINDS, HandoutContent, kind_of
+from app.figures.figure_kinds import KINDS, HandoutContent, kind_of
 from app.figures.links import Link
 from app.figures.preview_picture import list_preview
 from app.handouts import service as handouts

@@ -22,7 +22,7 @@ from threading import Lock, RLock
 from app.engine.model_listing import Listing
 from app.engine.pass_cache import Passes
 from model.adapters.open_model import open_model
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.errors import FileError
 

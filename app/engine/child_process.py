@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from app.engine.messages import receive, send
+from app.engine.process_messages import receive, send
 
 START_AGAIN_SECONDS = (0.0, 0.1, 0.5, 2.0, 10.0)  # before each attempt; then the last for ever
 

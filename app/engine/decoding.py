@@ -7,8 +7,8 @@ from typing import Any
 
 from app.engine.cost_estimates import lengths, writing
 from app.engine.jobs import StreamJob
-from app.engine.wire import line, told
-from model.adapters.requests.adapter import Adapter
+from app.engine.reply_formats import line, told
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding

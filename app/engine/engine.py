@@ -29,8 +29,8 @@ from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Wait
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
 from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.long_texts import LongJob
+from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.engine.worker import Batch, Line, Outcome, Work
 from app.http.caches import ByteCache
 from app.http.problems import ProblemError, ReportedError
 from model.adapters.requests.request import Request

@@ -24,7 +24,7 @@ from typing import Any, Final, Literal, NamedTuple
 from cachetools import LRUCache
 
 from app.engine.jobs import ReplyJob, TraceJob
-from app.engine.worker import Line
+from app.engine.model_thread import Line
 from app.http.problems import ProblemError, ReportedError
 from model.progress import Progress
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pickle import PickleBuffer
 from typing import Any, SupportsIndex
 
+from app.engine.reply_formats import JSON_COST, Reply, trace_reply
 from app.engine.tensor_selection import Dtype, Selection
-from app.engine.wire import JSON_COST, Reply, trace_reply
 from app.http.content_negotiation import JSON
 from app.http.safetensors_file import Pieces
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
@@ -50,7 +50,7 @@ def _joined(pieces: Pieces, values: int, passes: frozenset[str] | None) -> Encod
 class Encoding:
     """The format and the limit of a reply."""
 
-    form: str  # a key of `app.engine.wire.WRITERS`
+    form: str  # a key of `app.engine.reply_formats.WRITERS`
     max_values: int  # numbers; in JSON, a quarter
 
     @property

@@ -13,8 +13,8 @@ from torch import Tensor
 from app.engine.cost_estimates import lengths, unread, writing
 from app.engine.jobs import PLAIN, Encoded, Encoding, ReplyJob
 from app.engine.pass_cache import Passes
-from app.engine.wire import Array, Reply, told
-from model.adapters.requests.adapter import Adapter
+from app.engine.reply_formats import Array, Reply, told
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from app.engine.jobs import Encoded, Encoding, ReplyJob
-from app.engine.wire import Reply, bytes_reply, parameters_reply
-from model.adapters.requests.adapter import Adapter
+from app.engine.reply_formats import Reply, bytes_reply, parameters_reply
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.bundle.measurements import Learning
 from model.errors import InputError

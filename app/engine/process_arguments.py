@@ -1,4 +1,4 @@
-"""The arguments of an engine process. Imports nothing slow (see `app.engine.launch`)."""
+"""The arguments of an engine process. Imports nothing slow (see `app.engine.start_processes`)."""
 
 from __future__ import annotations
 

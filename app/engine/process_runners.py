@@ -15,11 +15,11 @@ from typing import Any
 
 from app.engine.child_process import ChildProcess
 from app.engine.engine_process import Advanced, Ended, Failed, Forget, Opened, Run, Stop
-from app.engine.launch import Launcher
-from app.engine.messages import receive
 from app.engine.model_listing import Listing
+from app.engine.model_thread import Outcome, Work
+from app.engine.process_messages import receive
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.engine.worker import Outcome, Work
+from app.engine.start_processes import Launcher
 from model.progress import Listener, ignore
 
 END_SECONDS = 5  # for a process to exit

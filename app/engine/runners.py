@@ -13,7 +13,7 @@ from typing import Protocol
 
 from app.engine.catalog import Catalog
 from app.engine.model_listing import Listing
-from app.engine.worker import Outcome, Work, Worker
+from app.engine.model_thread import Outcome, Work, Worker
 from model.progress import Listener, Progress, ignore
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from app.engine.cost_estimates import lengths, sweeping
 from app.engine.jobs import StreamJob
-from app.engine.wire import line, told
-from model.adapters.requests.adapter import Adapter
+from app.engine.reply_formats import line, told
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Patch, Request
 from model.adapters.sweep import Sweep, at_once, sweep

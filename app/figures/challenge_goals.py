@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, Field
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.http.field_errors import Strict, Text, shown_on_one_line
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, read_whole, texts

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engine.wire import Reply
-from app.figures.kinds import HandoutContent
+from app.engine.reply_formats import Reply
+from app.figures.figure_kinds import HandoutContent
 from app.figures.preview_picture import Seen, look
 from model.trace.attentions import AttentionInfo
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.fonts import Typeface, chinese_file
 from app.figures.heatmap import PAPER, VIOLET, Heatmap, draw_heatmap
 from model.trace.attentions import SELF, AttentionInfo, read_whole, texts

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures import preview_picture
+from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.heatmap import Heatmap
-from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
 from app.http.content_negotiation import SAFETENSORS

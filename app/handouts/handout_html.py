@@ -24,8 +24,8 @@ from app.assets import bundles
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.static_files import STATIC
 from app.assets.templates import environment, static_digest
-from app.engine.wire import Reply
-from app.figures.kinds import HandoutContent
+from app.engine.reply_formats import Reply
+from app.figures.figure_kinds import HandoutContent
 from app.figures.opening_head import opened
 from app.figures.preview_picture import in_short, is_overview, sentence
 from app.handouts.packing import (

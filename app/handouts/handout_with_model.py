@@ -14,7 +14,7 @@ from filelock import FileLock
 from markupsafe import Markup
 
 from app.assets.static_files import STATIC
-from app.figures.kinds import HandoutContent
+from app.figures.figure_kinds import HandoutContent
 from app.figures.opening_head import opened
 from app.figures.preview_picture import in_short, sentence
 from app.handouts.handout_html import FEW, handout_page, language, share_blocks

@@ -7,8 +7,8 @@ from typing import Any
 
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply
-from app.figures.kinds import HandoutContent
+from app.engine.reply_formats import Reply
+from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import SELECT, handout, lab_handout
 from app.handouts.handout_with_model import living_handout
 from app.http.background_tasks import LARGE, off_loop

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.child_process import ChildProcess
-from app.engine.launch import start
-from app.engine.messages import send
+from app.engine.process_messages import send
+from app.engine.start_processes import start
 from app.store.disk_errors import disk_problem
 from model.errors import Excess, InputError
 

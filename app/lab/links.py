@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.heatmap import Heatmap
-from app.figures.kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.figures.sentence_states import unreadable
 from app.http.background_tasks import LARGE, off_loop

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from app.engine.engine import Engine
-from app.engine.wire import Reply, numbers
+from app.engine.reply_formats import Reply, numbers
 from app.http.background_tasks import LARGE, SMALL, off_loop
 from app.http.field_errors import within
 from app.http.services import Services

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from app.assets.languages import languages, negotiate
 from app.assets.templates import render
 from app.engine.model_listing import Listing
-from app.figures import kinds
+from app.figures import figure_kinds
 from app.figures.links import Link
 from app.http.problems import ProblemError
 from app.http.services import Services
@@ -147,4 +147,4 @@ async def picture(services: Services, slug: str, number: int, lang: str) -> byte
     block = lesson_figures[number - 1].block
     if block.still:
         raise ProblemError(404, "not-found", "this figure has a table in place of a picture")
-    return await kinds.picture(services, block.pictured)
+    return await figure_kinds.picture(services, block.pictured)

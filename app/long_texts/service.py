@@ -17,7 +17,7 @@ from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, ReplyJob
 from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply, line
+from app.engine.reply_formats import Reply, line
 from app.figures.sentence_states import OneTextShareState, SentenceState
 from app.http.background_tasks import LARGE, off_loop
 from app.http.content_negotiation import SAFETENSORS

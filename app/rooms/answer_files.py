@@ -15,9 +15,9 @@ from app.http.background_tasks import off_loop
 from app.http.csv_file import csv_of
 from app.rooms import asking
 from app.rooms.asking import Given
-from app.rooms.hub import Hub
-from app.rooms.room import VOTES
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import VOTES
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import MemberAnswer, QuestionRecord, RecordEntry, RoomRecord, Truth, Votes
 from app.rooms.tally import is_right
 

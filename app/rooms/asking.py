@@ -11,9 +11,9 @@ import orjson
 from app.figures.challenge_goals import Verdict
 from app.figures.links import Entry, check_stated, has_cell
 from app.http.problems import ProblemError
-from app.rooms.hub import Hub
-from app.rooms.room import NEXT, VOTES, Question, Room
-from app.rooms.rooms import TRIES, Rooms
+from app.rooms.open_rooms import TRIES, Rooms
+from app.rooms.room_document import NEXT, VOTES, Question, Room
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import ROUNDING, Results, Stage, Truth, Wording
 from app.rooms.tally import MAX_BYTES, check, tally, tally_works
 from app.store.documents import dumped

@@ -6,8 +6,8 @@ from app.challenges.checking import checked, fitted
 from app.http.problems import ProblemError
 from app.http.services import Services
 from app.rooms import asking
-from app.rooms.hub import Hub
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import GalleryReply, GalleryWork, TryReply, TryRequest
 
 SECONDS = 2.0  # between two works of a member

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from app.rooms import wall
 from app.rooms.asking import parts_of
-from app.rooms.bus import IDLE_SECONDS
-from app.rooms.hub import Hub
-from app.rooms.room import Room
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import Room
+from app.rooms.room_on_server import Hub
+from app.rooms.rooms_across_servers import IDLE_SECONDS
 
 HERE_SECONDS = 3 * IDLE_SECONDS  # since another server last saw a member that is still here
 

@@ -13,9 +13,9 @@ from app.http.services import Opened
 from app.http.streaming import HEADERS
 from app.rooms import challenges
 from app.rooms import service as answers
-from app.rooms.hub import Hub
-from app.rooms.room import normalised
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import normalised
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import (
     MEMBER,
     AnsweredReply,

@@ -19,9 +19,9 @@ from app.http.rate_limits import client_network
 from app.http.services import Services
 from app.lessons import service as lessons
 from app.rooms import answer_files, asking, challenges, members, wall
-from app.rooms.hub import Hub
-from app.rooms.room import Room, hashed, new_key, normalised, opens
-from app.rooms.rooms import RoomRates, Rooms
+from app.rooms.open_rooms import RoomRates, Rooms
+from app.rooms.room_document import Room, hashed, new_key, normalised, opens
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import (
     AnsweredReply,
     AnswerRequest,

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from app.http.problems import ProblemError
-from app.rooms.hub import Hub
-from app.rooms.room import Room
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import Room
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import Work
 from app.store.documents import dumped
 from model.errors import InputError

@@ -18,7 +18,7 @@ import torch
 
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.http.background_tasks import repeat, running
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
@@ -29,7 +29,7 @@ from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
 from app.store.store import Store
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.bundle import measurements as stored
 from model.bundle import weights as bundles
 from model.bundle.measurements import LEARNING, Learning, SnapshotScores, WatchedSentence

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.engine.messages import receive, send
+from app.engine.process_messages import receive, send
 from app.store.disk_errors import disk_problem
 from model.live_training.events import trace_path
 from model.live_training.options import LiveOptions
@@ -118,7 +118,7 @@ def _observed(event: "Observed", folder: Path) -> dict[str, Any]:
 
 
 def _traces(event: "Observed", name: str) -> Iterator[bytes]:
-    from app.engine.wire import trace_reply
+    from app.engine.reply_formats import trace_reply
 
     for probe, observation in enumerate(event.probes):
         identity = f"{name}-{event.step}-{probe}"

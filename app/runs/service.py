@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
+from app.figures.figure_kinds import KINDS, FigureKind, HandoutContent
 from app.figures.heatmap import Heatmap
-from app.figures.kinds import KINDS, FigureKind, HandoutContent
 from app.figures.links import Link
 from app.figures.sentence_figures import heatmap_of, over
 from app.figures.sentence_states import NUMBERS

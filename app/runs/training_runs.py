@@ -20,7 +20,7 @@ from typing import Any, Literal, Self
 from app.assets.templates import PageFacts
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
-from app.engine.launch import start
+from app.engine.start_processes import start
 from app.http.background_tasks import begin, repeat
 from app.http.log_format import logging_of
 from app.http.metrics import Metrics

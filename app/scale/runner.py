@@ -31,10 +31,10 @@ from ray.serve.exceptions import (
 from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
 from app.engine.engine_process import Ended, Run
-from app.engine.messages import encode
 from app.engine.model_listing import Listing
+from app.engine.model_thread import Batch, Line, Outcome, Work
+from app.engine.process_messages import encode
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.engine.worker import Batch, Line, Outcome, Work
 from model.progress import Listener, StoppedError, ignore
 
 

@@ -20,7 +20,7 @@ from app.assets.languages import languages
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import ZSTD, Reply
+from app.engine.reply_formats import ZSTD, Reply
 from app.figures.sentence_states import Looking, SentenceState
 from app.http.background_tasks import LARGE, off_loop
 from app.http.field_errors import within

@@ -6,7 +6,7 @@ from functools import partial
 
 from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import WRITERS, ZSTD
+from app.engine.reply_formats import WRITERS, ZSTD
 from app.figures.sentence_states import SentenceState
 from app.http.background_tasks import off_loop
 from app.http.field_errors import within

@@ -9,7 +9,7 @@ import orjson
 from cachetools import LRUCache
 from safetensors import SafetensorError
 
-from app.engine.wire import JSON_COST, Reply
+from app.engine.reply_formats import JSON_COST, Reply
 from app.figures.preview_picture import in_short, preview, sentence
 from app.http.background_tasks import off_loop
 from app.http.caches import ByteCache, Recent

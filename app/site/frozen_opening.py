@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.assets.static_files import STATIC
-from app.engine.wire import trace_reply
-from model.adapters.requests.adapter import Adapter
+from app.engine.reply_formats import trace_reply
+from model.adapters.requests.adapter_interface import Adapter
 
 # What the opening draws, and the views of attention; vectors would be six times as many bytes.
 SELECT = ["*.weights", "*.mask", "*.probabilities", "*.candidates"]

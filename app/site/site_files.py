@@ -37,7 +37,7 @@ from app.local_models.page_files import (
 from app.site.frozen_opening import frozen_opening
 from app.site.site_models import SiteModel, site_models
 from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.errors import FileError
 from model.transformer.positions import POSITIONS
 

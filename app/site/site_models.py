@@ -10,7 +10,7 @@ from app.lessons.quoted_numbers import lessons, short_lesson
 from app.settings import ZOO
 from model import load
 from model.adapters.encoder_decoder.adapter import load as load_bundle
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.bundle.weights import CHECKPOINTS, WEIGHTS
 
 MAX_ZOO_BYTES = 2_000_000  # of the weights of a model that is loaded when a reader chooses it

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
+from app.engine.reply_formats import Reply
 from app.engine.sweep_stream import SweepJob
-from app.engine.wire import Reply
 from app.http.background_tasks import LARGE, off_loop
 from app.http.field_errors import Count, NamePattern, Strict
 from app.http.problems import ProblemReply

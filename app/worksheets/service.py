@@ -17,10 +17,10 @@ from app.collections import service as collections
 from app.collections.service import Shown
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures import preview_picture
+from app.figures.figure_kinds import KINDS
 from app.figures.heatmap import Heatmap
-from app.figures.kinds import KINDS
 from app.figures.links import Link, Target
 from app.figures.sentence_figures import over
 from app.figures.sentence_states import OneTextShareState, state_of

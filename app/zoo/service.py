@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from app.engine.model_listing import Listing
-from app.figures.kinds import KINDS, FigureKind
+from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.http.problems import ProblemError
 from app.http.services import Services

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.errors import FileError, InputError
 from model.file_reading import reading

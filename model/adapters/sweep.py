@@ -38,7 +38,7 @@ import torch
 from torch import Tensor
 
 from model.adapters import sweep_changes
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Patch, Request
 from model.adapters.requests.trace import Trace

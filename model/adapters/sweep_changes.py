@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Literal, get_args
 
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Patch, Request
 from model.adapters.requests.trace import Trace

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace

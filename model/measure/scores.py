@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Method, ask
 from model.bundle.model_card import gate_table
 from model.bundle.weights import digest_of

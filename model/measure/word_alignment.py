@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
 from model.bundle.measurements import READS, WRITES
 from model.text.tokens import Token

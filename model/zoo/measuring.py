@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import load
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import TRAINING

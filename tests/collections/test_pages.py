@@ -8,7 +8,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.handouts.handout_html import COLLECTION_BYTES
 from app.lessons.markdown import Predict, Text, unlinked
 from app.lessons.service import find

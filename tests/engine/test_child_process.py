@@ -9,7 +9,7 @@ import pytest
 
 from app.engine import child_process
 from app.engine.child_process import ChildProcess, Started
-from app.engine.messages import send
+from app.engine.process_messages import send
 from tests.servers import PATIENCE
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from tests.serving.fixtures import Serving
 from tests.shipped_head_counts import IN_DECODER, IN_ENCODER
 

@@ -8,9 +8,9 @@ import pytest
 from app.engine.decoding import DecodeJob
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding, TraceJob
-from app.engine.messages import encode
+from app.engine.process_messages import encode
+from app.engine.reply_formats import Reply
 from app.engine.sweep_stream import SweepJob
-from app.engine.wire import Reply
 from app.http.content_negotiation import FORMS, JSON
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError

@@ -7,9 +7,9 @@ import numpy as np
 
 from app.engine.engine_process import Ended
 from app.engine.jobs import Encoded
-from app.engine.messages import encode, receive, send
-from app.engine.wire import Reply
-from app.engine.worker import Outcome
+from app.engine.model_thread import Outcome
+from app.engine.process_messages import encode, receive, send
+from app.engine.reply_formats import Reply
 from app.http.content_negotiation import SAFETENSORS
 
 

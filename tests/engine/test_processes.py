@@ -19,15 +19,15 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
-from app.engine.launch import Launcher, Template, launch
-from app.engine.messages import receive, send
 from app.engine.model_listing import ParametersJob
+from app.engine.model_thread import Batch
 from app.engine.process_arguments import Opening
+from app.engine.process_messages import receive, send
 from app.engine.process_runners import Process, in_processes
 from app.engine.runners import Runners
-from app.engine.worker import Batch
+from app.engine.start_processes import Launcher, Template, launch
 from app.http.content_negotiation import JSON
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.progress import Progress, report

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from model.trace.interventions import EFFECTS
 from tests.servers import PATIENCE, AppServer
 

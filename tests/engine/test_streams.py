@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.engine import BusyError, Engine
 from app.engine.jobs import StreamJob
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from tests.serving.slow import Slow
 from tests.serving.small_engine import held, running, send
 

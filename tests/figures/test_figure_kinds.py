@@ -2,7 +2,7 @@
 
 from tests import forked_processes
 
-NAMES = "import app.main; from app.figures.kinds import KINDS; print(*sorted(KINDS))"
+NAMES = "import app.main; from app.figures.figure_kinds import KINDS; print(*sorted(KINDS))"
 
 
 def test_a_server_knows_every_kind() -> None:

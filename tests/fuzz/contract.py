@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
 )
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.streaming import MEDIA_TYPE as LINES
 from tests.fuzz.known import CHALLENGE, FORMS, Known

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 
 Array = NDArray[Any]
 NEAR = 1e-4

@@ -22,7 +22,7 @@ import httpx
 import zstandard
 from playwright.sync_api import sync_playwright
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT
 from tests.browsing.chromium import ARGS, EXECUTABLE
 from tests.browsing.workspace import Workspace

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.engine.wire import trace_reply
-from app.figures.kinds import HandoutContent
+from app.engine.reply_formats import trace_reply
+from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import SELECT
 from app.handouts.handout_with_model import living_handout
 from app.traces.replies import ModelReply

@@ -15,7 +15,7 @@ import pytest
 
 from app.assets.languages import languages
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.handouts import service as handouts
 from app.handouts.handout_html import FEW, MANY
 from app.handouts.packing import script

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from app.assets.bundles import PAGES, script
 from app.assets.languages import messages
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.handouts import handout_html
 from app.handouts.handout_html import translated
 from app.handouts.packing import DIGITS_85, base85, block, planes

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 import pytest
 
-from app.engine.wire import NUMBERS, numbers
+from app.engine.reply_formats import NUMBERS, numbers
 from app.http import background_tasks as pools
 from app.http import compress_large
 from app.http.background_tasks import LARGE, SMALL, off_loop

@@ -6,7 +6,7 @@ import pytest
 from pydantic_core import to_jsonable_python
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.traces.replies import ListedModelReply
 from model.adapters.requests.model_info import CAPABILITIES
 from tests.serving.fixtures import Serving

@@ -11,7 +11,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from app.engine.wire import Reply, trace_reply
+from app.engine.reply_formats import Reply, trace_reply
 from app.http.content_negotiation import choose, preferences
 from app.http.problems import TITLES, ProblemError
 from app.http.rate_limits import PerMinute

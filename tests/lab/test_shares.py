@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.preview_picture import by_hand
 from app.lab.service import names
 from app.shares.formats import FORMAT

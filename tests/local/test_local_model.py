@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.engine.wire import trace_reply
+from app.engine.reply_formats import trace_reply
 from app.traces.schemas import TraceRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request

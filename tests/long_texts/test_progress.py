@@ -16,7 +16,7 @@ import uvicorn
 
 from app.assets.static_files import Vendor
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.main import create_app
 from app.settings import Settings
 from model.long.attention import LongAttention

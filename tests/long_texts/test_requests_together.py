@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from tests.long_texts.test_texts import OCTETS, TEXT
 from tests.model.tiny_huggingface import make
 from tests.serving.fixtures import Serving

@@ -11,7 +11,7 @@ from PIL import Image
 
 from app.assets.bundles import script
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.heatmap import colours
 from app.shares.schemas import ShareReply
 from tests.handouts.test_handout import unpacked

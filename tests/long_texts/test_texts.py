@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.long_texts.schemas import OverviewReply, TileReply
 from tests.model.tiny_huggingface import make
 from tests.serving.fixtures import Serving

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.huggingface.adapter import load_huggingface
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle, save_bundle
 from model.corpus.row_index import read_survey

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 from safetensors.numpy import load_file
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from tests.golden.agree import essence
 from tests.golden.look import BUNDLE, GOLDEN
 from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax, score, softmax

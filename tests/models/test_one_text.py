@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.traces.replies import TraceReply
 from app.traces.schemas import DecodeLine
 from headlight import show

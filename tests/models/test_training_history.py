@@ -8,7 +8,7 @@ import pytest
 import safetensors.numpy
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from model.bundle.measurements import LEARNING, Learning, load_learning
 from model.bundle.weights import CHECKPOINTS
 from tests.serving.fixtures import Serving

@@ -16,9 +16,9 @@ from click.testing import CliRunner, Result
 from safetensors.numpy import load_file
 
 import headlight
-from headlight import clashing_distribution, command, doctor, pictures
-from headlight.clashing_distribution import warn_of_namesake
+from headlight import command, doctor, other_headlight_package, pictures
 from headlight.doctor import examine
+from headlight.other_headlight_package import warn_of_namesake
 from tests.servers import ROOT
 
 TEXT = "The cat sat."
@@ -165,7 +165,7 @@ def test_the_other_distribution_of_this_name_is_reported(monkeypatch: pytest.Mon
     class Other:
         version = "9.9"
 
-    monkeypatch.setattr(clashing_distribution, "distribution", lambda _: Other)
+    monkeypatch.setattr(other_headlight_package, "distribution", lambda _: Other)
     with pytest.warns(UserWarning, match=r"headlight 9\.9 is installed.*another project"):
         warn_of_namesake()
     assert "✗ distribution" in call("doctor").stdout

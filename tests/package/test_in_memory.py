@@ -15,7 +15,7 @@ from torch import Tensor
 
 import headlight
 from app.assets.static_files import Vendor
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from headlight import AttentionWarning, Request, Shown
 from model.errors import InputError
 from tests.handouts.test_handout import trace_in

@@ -7,7 +7,7 @@ import yaml
 
 from app import __version__
 from deploy.release import notes
-from headlight.clashing_distribution import DISTRIBUTION
+from headlight.other_headlight_package import DISTRIBUTION
 from tests.servers import ROOT
 
 TEMPLATES = sorted((ROOT / ".github").rglob("*.yml"))

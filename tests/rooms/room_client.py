@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from app.rooms.room import CODE_LENGTH
+from app.rooms.room_document import CODE_LENGTH
 from tests.serving.owned import Owned, bearer
 
 LINK = "/?source=Hi&layer=1"

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from app.http.problems import ProblemError
-from app.rooms.hub import ABSENT_SECONDS, Hub
-from app.rooms.room import Counts
-from app.rooms.rooms import STALE_SECONDS, RoomLimits, Rooms
+from app.rooms.open_rooms import STALE_SECONDS, RoomLimits, Rooms
+from app.rooms.room_document import Counts
+from app.rooms.room_on_server import ABSENT_SECONDS, Hub
 from tests.servers import PATIENCE
 
 # One member less than there are: the last to come finds the room full, whoever has left.

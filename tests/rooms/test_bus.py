@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.rooms.bus import Bus, FullError, MemoryBus
-from app.rooms.redis_bus import RedisBus
+from app.rooms.rooms_across_servers import Bus, FullError, MemoryBus
+from app.rooms.rooms_in_redis import RedisBus
 from app.store.storage_errors import StorageError
 from tests.scale.stores import running_redis
 from tests.servers import PATIENCE, free_port
@@ -163,7 +163,7 @@ async def test_fields_expire_with_a_room_that_never_changed(bus: Bus) -> None:
 async def test_nothing_of_an_expired_room_stays_in_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("app.rooms.bus.SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr("app.rooms.rooms_across_servers.SWEEP_SECONDS", 0.1)
     bus = MemoryBus()
     await bus.create("aaaaaa", b"1", 0.2, 10)
     await bus.create("bbbbbb", b"1", 60, 10)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.challenge_goals import (
     Goal,
     broken_rule,

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.rooms.room import CODE_LENGTH
+from app.rooms.room_document import CODE_LENGTH
 from app.store.documents import ALPHABET
 from tests.rooms.room_client import LINK, STRANGER, Room, came_from, opened
 from tests.servers import PATIENCE
@@ -188,8 +188,8 @@ async def test_a_class_behind_one_address_fits_and_places_of_those_who_left_are_
     async with serving(rooms_url=rooms_url, max_room_members=80) as client:
         room = await opened(client)
         assert [await room.enter(f"student-{n}") for n in range(41)] == [200] * 40 + [409]
-        monkeypatch.setattr("app.rooms.hub.LEFT_SECONDS", -1.0)
-        monkeypatch.setattr("app.rooms.rooms.LEFT_SECONDS", -1.0)
+        monkeypatch.setattr("app.rooms.room_on_server.LEFT_SECONDS", -1.0)
+        monkeypatch.setattr("app.rooms.open_rooms.LEFT_SECONDS", -1.0)
         # All others have left.
         assert [await room.enter(f"student-{n}") for n in (40, 0)] == [200] * 2
         assert len(await room.members()) < 40

@@ -8,11 +8,10 @@ from typing import Any, get_args
 import pytest
 
 from app.http.problems import ProblemError
-from app.rooms import asking, bus, redis_bus
-from app.rooms import rooms as rooms_module
-from app.rooms.hub import Hub
-from app.rooms.room import Counts
-from app.rooms.rooms import Rooms
+from app.rooms import asking, open_rooms, rooms_across_servers, rooms_in_redis
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import Counts
+from app.rooms.room_on_server import Hub
 from app.rooms.schemas import Stage
 from tests.rooms.test_servers import Pair
 from tests.rooms.test_servers import servers as servers
@@ -155,7 +154,7 @@ async def test_answers_are_in_the_order_in_which_they_came(servers: Pair) -> Non
 async def test_those_who_are_present_are_counted_on_all_servers_once(
     servers: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (bus, redis_bus):
+    for module in (rooms_across_servers, rooms_in_redis):
         monkeypatch.setattr(module, "IDLE_SECONDS", 0.1)
     first, second = servers
     code, _, _ = await first.create("/")
@@ -183,6 +182,6 @@ async def test_those_who_are_present_are_counted_on_all_servers_once(
         # A server that was killed reports no more.
         await other.stop()
         other.feed = lambda server: None  # type: ignore[method-assign]
-        gone = Counts(following=2, exploring=2, at=one.counts().at - rooms_module.STALE_SECONDS - 1)
+        gone = Counts(following=2, exploring=2, at=one.counts().at - open_rooms.STALE_SECONDS - 1)
         await first.bus.write(code, "servers", second._server, gone.model_dump_json().encode())
         assert await told(first, one) == (1, 1)

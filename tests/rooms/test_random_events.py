@@ -20,10 +20,10 @@ from hypothesis.stateful import (
 
 from app.http.problems import ProblemError
 from app.rooms import answer_files, asking, members
-from app.rooms.bus import Bus, MemoryBus
-from app.rooms.redis_bus import RedisBus
-from app.rooms.room import Room, hashed
-from app.rooms.rooms import Rooms
+from app.rooms.open_rooms import Rooms
+from app.rooms.room_document import Room, hashed
+from app.rooms.rooms_across_servers import Bus, MemoryBus
+from app.rooms.rooms_in_redis import RedisBus
 from app.rooms.schemas import Stage, Truth
 from tests.rooms.room_presence import LIMITS, MEMBERS, SERVERS, Comings
 
@@ -227,7 +227,7 @@ class Classroom(Comings):
 def test_no_state_is_older_and_no_answer_counted_twice(
     rooms_url: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.rooms.hub.time", Classroom.clock)
+    monkeypatch.setattr("app.rooms.room_on_server.time", Classroom.clock)
     machine = type("Machine", (Classroom,), {"url": rooms_url})
     quiet = list(HealthCheck)
     run_state_machine_as_test(

@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.rooms.bus import MemoryBus
-from app.rooms.rooms_file import RoomsFile
+from app.rooms.rooms_across_servers import MemoryBus
+from app.rooms.rooms_in_file import RoomsFile
 from tests.servers import running_app
 
 PAGE_BYTES = 4096  # of SQLite
@@ -103,7 +103,7 @@ async def test_nothing_of_an_expired_room_stays_in_the_file(
 async def test_a_file_is_one_servers_and_a_lesson_goes_on_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.rooms.rooms_file.LOCK_SECONDS", 0.1)
+    monkeypatch.setattr("app.rooms.rooms_in_file.LOCK_SECONDS", 0.1)
     path = tmp_path / "rooms.db"
     file = opened(path)
     assert RoomsFile.open(path) is None

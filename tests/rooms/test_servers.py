@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from app.http.problems import ProblemError
-from app.rooms import asking, bus, hub, redis_bus
-from app.rooms.bus import Bus, MemoryBus
-from app.rooms.hub import PING, Hub
-from app.rooms.redis_bus import RedisBus
-from app.rooms.room import hashed
-from app.rooms.rooms import RoomLimits, Rooms
+from app.rooms import asking, room_on_server, rooms_across_servers, rooms_in_redis
+from app.rooms.open_rooms import RoomLimits, Rooms
+from app.rooms.room_document import hashed
+from app.rooms.room_on_server import PING, Hub
+from app.rooms.rooms_across_servers import Bus, MemoryBus
+from app.rooms.rooms_in_redis import RedisBus
 from tests.servers import PATIENCE
 
 LIMITS = RoomLimits(rooms=100, members=2, seconds=600, changes=1_000)
@@ -23,7 +23,7 @@ Pair = tuple[Rooms, Rooms]
 @pytest.fixture(autouse=True)
 def _only_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     """No server looks by itself for changes whose message was lost."""
-    for module in (bus, redis_bus):
+    for module in (rooms_across_servers, rooms_in_redis):
         monkeypatch.setattr(module, "IDLE_SECONDS", 2 * PATIENCE)
 
 
@@ -86,7 +86,7 @@ async def test_what_changed_before_a_server_listened_is_read(servers: Pair) -> N
 async def test_a_lost_message_is_made_up_for(
     servers: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (bus, redis_bus):
+    for module in (rooms_across_servers, rooms_in_redis):
         monkeypatch.setattr(module, "IDLE_SECONDS", 0.1)
     first, second = servers
     code, key, _ = await first.create("/")
@@ -95,7 +95,7 @@ async def test_a_lost_message_is_made_up_for(
     assert await listening.after(seq - 1, PATIENCE)
     changed = listening.room.then(link="/?lost=1").dumped()
     if isinstance(second.bus, RedisBus):
-        await second.bus._redis.set(redis_bus._room(code), changed)
+        await second.bus._redis.set(rooms_in_redis._room(code), changed)
     else:
         assert isinstance(second.bus, MemoryBus)
         second.bus._rooms[code].document = changed
@@ -106,7 +106,7 @@ async def test_a_lost_message_is_made_up_for(
 async def test_an_idle_stream_shows_that_it_is_alive(
     servers: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "PING_SECONDS", 0.05)
+    monkeypatch.setattr(room_on_server, "PING_SECONDS", 0.05)
     code, _, _ = await servers[0].create("/")
     events = (await servers[0].join(code, None)).events()
     assert await heard(events) == 1
@@ -167,7 +167,7 @@ async def test_a_member_of_a_room_that_has_expired_is_not_told_that_it_is_full(
 
     async def late(*sent: object) -> bool:
         if isinstance(second.bus, RedisBus):
-            await second.bus._redis.delete(redis_bus._room(code))
+            await second.bus._redis.delete(rooms_in_redis._room(code))
         else:
             assert isinstance(second.bus, MemoryBus)
             del second.bus._rooms[code]
@@ -242,7 +242,7 @@ async def test_a_member_who_joins_a_server_that_has_not_heard_gets_the_newest_st
 async def test_a_room_that_has_ended_is_deleted_soon(
     servers: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.rooms.rooms.ENDED_SECONDS", 1.0)
+    monkeypatch.setattr("app.rooms.open_rooms.ENDED_SECONDS", 1.0)
     rooms, _ = servers
     code, key, _ = await rooms.create("/")
     await rooms.change(code, key, lambda room: room.then(over=True))

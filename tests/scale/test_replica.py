@@ -14,12 +14,12 @@ from app.engine.catalog import Catalog
 from app.engine.engine_process import Ended, EngineError, Run
 from app.engine.jobs import Encoding, StreamJob
 from app.engine.long_texts import LongJob, Tile
-from app.engine.messages import encode
+from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.engine.process_arguments import Opening
-from app.engine.worker import Batch, Line, Outcome, Work
+from app.engine.process_messages import encode
 from app.http.content_negotiation import SAFETENSORS
 from app.scale.replica import STREAM_SECONDS, Replica
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
 from tests.model.tiny_huggingface import make
 from tests.serving.slow import Slow

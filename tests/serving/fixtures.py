@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from redis import Redis
 
 from app.assets.static_files import Vendor, vendored
-from app.engine import launch
+from app.engine import start_processes
 from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
@@ -25,7 +25,7 @@ from tests.serving.live import Live, running
 from tests.serving.training import EAGER
 
 # Every training run of its own imports this for a second and a half; here they are forked with it.
-launch.PRELOADED.append("torch._dynamo")
+start_processes.PRELOADED.append("torch._dynamo")
 
 Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 

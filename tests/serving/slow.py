@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from model.adapters.encoder_decoder.description import attentions
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, Output, Trace

@@ -14,8 +14,8 @@ from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.model_listing import Listing
+from app.engine.model_thread import Batch, Outcome, Work
 from app.engine.runners import Runner, Runners, Turn
-from app.engine.worker import Batch, Outcome, Work
 from app.http.content_negotiation import JSON
 from model.adapters.requests.request import Request
 from model.progress import Listener, ignore

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.sentence_states import ShareState
 from app.shares import formats
 from app.shares.creation import VIEWS

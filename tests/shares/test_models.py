@@ -8,7 +8,7 @@ import pytest
 
 from app.assets.bundles import script
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from tests.handouts.test_handout import unpacked
 from tests.serving.fixtures import Serving
 

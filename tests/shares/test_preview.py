@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.fonts import Typeface, chinese_file
 from app.figures.heatmap import HATCH, PAPER, VIOLET, Grid, Heatmap, colours, draw_heatmap, rgb
 from app.figures.preview_picture import (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT, upgraded
 from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
 from app.traces.replies import ModelReply

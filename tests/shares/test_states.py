@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.http.content_negotiation import JSON, SAFETENSORS
 from app.http.problems import URN
 from app.shares.formats import FORMAT, Share, upgrade, upgraded

@@ -7,7 +7,7 @@ import httpx
 import pytest
 import zstandard
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT, upgrade_answer
 from app.traces.sweeps import SweepReply
 from tests.serving.fixtures import Serving

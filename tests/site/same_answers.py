@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 
-from app.engine.wire import Reply, trace_reply
+from app.engine.reply_formats import Reply, trace_reply
 from app.traces.schemas import TraceRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.browsing.chromium import ARGS, SHELL

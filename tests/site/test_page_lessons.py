@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from app.engine.model_listing import example_reply
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.lessons.blocks import FigureBlock
 from app.lessons.markdown import Text
 from app.lessons.quoted_numbers import lessons, short_lesson

@@ -17,8 +17,8 @@ from safetensors import SafetensorError
 
 from app.assets.static_files import Vendor
 from app.engine.fair_queue import Client
-from app.engine.messages import receive
 from app.engine.model_listing import Listing
+from app.engine.process_messages import receive
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
 from app.pages import health

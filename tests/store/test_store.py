@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.settings import Settings
 from app.shares.formats import Answer
 from app.store.database import MIGRATIONS, upgrade

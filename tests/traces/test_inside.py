@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 
 SENTENCE = {"source": "The cat sat.", "target": "猫坐着。"}
 PARTS = ("self", "cross", "ffn", "bias", "norm", "embedding", "position")

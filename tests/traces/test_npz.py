@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 
 SENTENCE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "select": ["*"]}
 NPZ = {"Accept": "application/x-npz"}

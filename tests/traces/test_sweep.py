@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.traces.sweeps import SweepLine
 from tests.serving.fixtures import Serving
 from tests.serving.slow import Slow

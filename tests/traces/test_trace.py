@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 
 SENTENCE = "The cat sat on the mat."
 OCTETS = {"Accept": "application/octet-stream"}

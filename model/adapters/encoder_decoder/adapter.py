@@ -14,7 +14,7 @@ from model.adapters.encoder_decoder.decoding import Row, Writer
 from model.adapters.encoder_decoder.description import info_of, recorded_names, scores_of, stream_of
 from model.adapters.encoder_decoder.drafts import Drafter, Targets, open_drafter
 from model.adapters.encoder_decoder.passes import Read, Rows, decode, encode
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Decoding, LongPass, Trace, candidates, scored

@@ -28,7 +28,7 @@ from model.adapters.huggingface.parameters import read_parameter
 from model.adapters.huggingface.probing import Layout, draw_ids, probe
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.huggingface.unsupported_models import input_embeddings, vocabulary
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.model_info import CAPABILITIES, ModelInfo
 from model.adapters.requests.request import Request

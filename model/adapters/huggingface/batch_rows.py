@@ -20,7 +20,7 @@ from model.adapters.huggingface.forward import TYPES, Forward, padded_batch
 from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.huggingface.unsupported_models import error_line, own_attention
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotated_types import Interval
 
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.bind_interventions import can_follow
 from model.adapters.requests.decoding import check_prefix
 from model.adapters.requests.request import (

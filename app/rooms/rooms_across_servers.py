@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.http.rate_limits import fair_share
-from app.rooms.rooms_file import Field, RoomsFile, StoredRoom
+from app.rooms.rooms_in_file import Field, RoomsFile, StoredRoom
 
 IDLE_SECONDS = 5.0
 SWEEP_SECONDS = 60.0  # between two deletions of what has expired

@@ -35,7 +35,7 @@ class Adapter(Protocol):
     info: ModelInfo
     names: Collection[str]  # names of the tensors that a run records
     learning: Learning | None = None  # its training history, if recorded
-    notices: tuple[Any, ...] = ()  # what its figures say besides, as `headlight.notices.Notice`
+    notices: tuple[Any, ...] = ()  # `headlight.figure_notices.Notice`s
     stream: Stream | None = None  # what its logits are a sum of; None: they are no sum
 
     def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
@@ -109,7 +109,7 @@ class Adapter(Protocol):
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Return matrices and vectors by name; raises `InputError` if a pattern matches none.
 
-        A number after a matrix names the columns of one head (`model.adapters.requests.adapter`).
+        A number after a matrix names the columns of one head (see the top of this module).
         """
         self.info.require("parameters", "select")
         return with_slices(select, self.info.attentions, self.matrices)

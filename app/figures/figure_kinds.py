@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.engine.wire import Reply
+from app.engine.reply_formats import Reply
 from app.figures.heatmap import Heatmap, still
 from app.figures.links import Link
 from app.http.background_tasks import LARGE, off_loop

@@ -13,10 +13,10 @@ import orjson
 from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute, Shared
 from app.http.services import Services
-from app.rooms.bus import ROOM_BYTES, Bus, FullError, MemoryBus
-from app.rooms.hub import LEFT_SECONDS, Hub
-from app.rooms.room import Counts, Room, hashed, is_code, new_code, new_key, opens
-from app.rooms.rooms_file import RoomsFile
+from app.rooms.room_document import Counts, Room, hashed, is_code, new_code, new_key, opens
+from app.rooms.room_on_server import LEFT_SECONDS, Hub
+from app.rooms.rooms_across_servers import ROOM_BYTES, Bus, FullError, MemoryBus
+from app.rooms.rooms_in_file import RoomsFile
 from app.settings import Settings
 from app.store.documents import dumped
 from model.errors import Excess
@@ -328,7 +328,7 @@ def _bus(settings: Settings, room_bytes: int) -> Bus:
     url = settings.rooms_url
     if url is None:
         return MemoryBus(room_bytes, file=RoomsFile.open(settings.data_dir / "rooms.db"))
-    from app.rooms.redis_bus import RedisBus  # imports redis, which only several servers need
+    from app.rooms.rooms_in_redis import RedisBus  # imports redis, which only several servers need
 
     return RedisBus(url, room_bytes)
 

@@ -12,8 +12,8 @@ import orjson
 
 from app.http.background_tasks import begin
 from app.http.problems import ProblemError
-from app.rooms.bus import Bus
-from app.rooms.room import Counts, Room
+from app.rooms.room_document import Counts, Room
+from app.rooms.rooms_across_servers import Bus
 from app.store.storage_errors import StorageError
 
 AGAIN_SECONDS = 1.0  # before listening again after a failure of the bus

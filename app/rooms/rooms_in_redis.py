@@ -11,7 +11,7 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from app.rooms.bus import IDLE_SECONDS, ROOM_BYTES, FullError, Limited
+from app.rooms.rooms_across_servers import IDLE_SECONDS, ROOM_BYTES, FullError, Limited
 from app.store.disk_errors import UNAVAILABLE
 from app.store.storage_errors import StorageError, log
 
@@ -22,7 +22,7 @@ STORED = 1
 UNCOUNTED = "-"  # holder of what a server notes about itself
 LIMITED: dict[int, Limited] = {-1: "rooms", -2: "fields", -3: "bytes"}
 
-# `app.rooms.bus.share_of`, and whether a holder of some of `others` has its share.
+# `app.rooms.rooms_across_servers.share_of`, and whether a holder of some of `others` has its share.
 SHARES = """
 local function share(holder, most, others)
   local free = math.max(0, most - others)

@@ -12,7 +12,7 @@ from app.engine.catalog import Catalog
 from app.engine.jobs import ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob
 from app.engine.pass_cache import Passes
-from model.adapters.requests.adapter import Adapter
+from model.adapters.requests.adapter_interface import Adapter
 from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 
 

@@ -1,7 +1,7 @@
 """Starts engine processes from the settings, before any slow import.
 
-Apart from `app.engine.launch`, which engine processes import too: they need no settings, which take
-0.3 s to import.
+Apart from `app.engine.start_processes`, which engine processes import too: they need no settings,
+which take 0.3 s to import.
 """
 
 import os
@@ -9,8 +9,8 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from app.engine.launch import Launcher, launch
 from app.engine.process_arguments import LoadCatalog, Opening
+from app.engine.start_processes import Launcher, launch
 from app.http.log_format import logging_of
 from app.settings import Settings
 
