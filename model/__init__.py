@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     # Imported on first use: torch takes seconds, which `python -m model --help` does not need.
     HOMES = {
-        "Adapter": "adapters.requests.adapter",
+        "Adapter": "adapters.requests.adapter_interface",
         "Decode": "adapters.requests.request",
         "InputError": "errors",
         "Intervention": "trace.interventions",

@@ -79,8 +79,8 @@ RANKS = {
         "__main__",
     ),
     "headlight": (
-        "clashing_distribution",
-        "notices",
+        "other_headlight_package",
+        "figure_notices",
         "array_forms",
         "array_checks",
         "array_tokens",
