@@ -72,9 +72,10 @@ def test_a_projector_shows_the_matrices_and_the_steps_alone(lab: Lab) -> None:
     expect(root).to_have_attribute("data-projector", "")
     for hidden in (".top", ".heading", ".lab-choices"):
         expect(page.locator(hidden)).to_be_hidden()
-    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight + 4")
+    expect(page.locator("#projector-more")).to_be_visible()
     size = "parseFloat(getComputedStyle(document.querySelector('.number-table td')).fontSize)"
-    assert page.evaluate(size) >= 15
+    assert page.evaluate(size) >= 18
+    assert not overflow(page, 1280)
     lab.cell("x", 0, 0).fill("2")
     expect(root).to_have_attribute("data-projector", "")
     assert lab.link["projector"] == ["1"]
