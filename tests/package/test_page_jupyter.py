@@ -25,7 +25,12 @@ MOVE = """\
 widget.layer, widget.head, widget.pinned = 1, 4, (2, 3)
 widget.changes = [Intervention("decoder.1.cross", "zero", 4)]
 print("written", widget.trace.output.text)"""
+# JupyterLab takes what the page sends on a thread beside the cells: the run may still be going on.
 READ = """\
+import time
+for _ in range(600):
+    if widget.trace.request.interventions != widget.changes:
+        time.sleep(0.1)
 print("read", widget.layer, widget.head, widget.pinned, [c.do for c in widget.changes])
 print("output", widget.trace.output.text, len(widget.trace.request.interventions))"""
 
@@ -49,6 +54,10 @@ def errors() -> list[str]:
 def page(browser: Browser, errors: list[str]) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1600, "height": 1000})
     page.on("pageerror", lambda error: errors.append(str(error)))
+    # On a busy machine Jupyter may ask which kernel to take.
+    page.add_locator_handler(
+        page.locator(".jp-Dialog"), lambda dialog: dialog.locator(".jp-mod-accept").last.click()
+    )
     yield page
     page.close()
     assert not [error for error in errors if "headlight" in error.lower()]
