@@ -130,7 +130,7 @@ def test_three_figures_stand_on_one_page_each_its_own_and_leave_nothing_that_lis
     page = figures
     assert links(page) == [["lines", None, None], ["heads", None, None], ["attention", None, None]]
     expect(page.locator("#live-figure")).to_contain_text("cat")
-    expect(page.locator("#share-caption")).to_contain_text("entropy in nats")
+    expect(page.locator("#share-caption")).to_contain_text("heads do the same here")
 
     # Hovering a cell of one shows its number there, and highlights nothing in the others.
     shared = page.locator("#share-caption").inner_text()

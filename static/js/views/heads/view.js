@@ -244,7 +244,7 @@ function mount(context, root) {
     const { page, summary } = next;
     options.hidden = isLong(page.trace);
     const between = shownTexts(page) ? t("Only {texts} is shown; words and numbers are of both texts.", { texts: arrow(page.link.options.between) }) : "";
-    hint.textContent = [t("Click a head, or press Enter, to enlarge it."), strip(context, page), between].join(" ");
+    hint.textContent = [numberOf(context, next), t("Click a head, or press Enter, to enlarge it."), strip(context, page), between].join(" ");
     const values = directions(t, page);
     texts.element.hidden = !Object.keys(values).length;
     if (!texts.element.hidden) texts.fill(values);
@@ -333,13 +333,18 @@ function kinds({ t }, { page, layers, summary }) {
 /** @param {Context} context @param {HeadData} headData @param {number} visibleCount */
 function caption({ t }, headData, visibleCount) {
   if (isLong(headData.trace)) return t("{n} heads over {tokens} tokens; a cell is the largest weight of {side} × {side} tokens. Click a head, or press Enter, to enlarge it.", { n: visibleCount, ...sizes(headData) });
-  const { name, order, unit, note } = measures(t)[chosen(headData).by ?? "entropy"];
-  const number = note ?? (unit ? t("{name} in {unit}", { name, unit }) : order);
   const all = headData.layers * headData.heads;
   const common = visibleCount === all ? mostCommon(headData) : null;
-  if (common) return t("{n} of {all} heads do the same here: {what} The number is {number}.", { n: common.count, all, what: patterns(t)[common.pattern].says, number });
-  const count = visibleCount === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown: visibleCount, all });
-  return t("{count}. The number is {number}.", { count, number });
+  if (common) return t("{n} of {all} heads do the same here: {what}", { n: common.count, all, what: patterns(t)[common.pattern].says });
+  return visibleCount === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown: visibleCount, all });
+}
+
+/** What the number below each head is. @param {Context} context @param {HeadData} headData */
+function numberOf({ t }, headData) {
+  if (isLong(headData.trace)) return "";
+  const { name, order, unit, note } = measures(t)[chosen(headData).by ?? "entropy"];
+  const number = note ?? (unit ? t("{name} in {unit}", { name, unit }) : order);
+  return t("The number is {number}.", { number });
 }
 
 /**
