@@ -396,12 +396,14 @@ def training(models: Models) -> Facts:
         rows = weights[f"{step}.decoder.0.cross.weights"][head].float() / 255
         return float(rows.max(-1).values.mean())
 
+    reversing = models("zoo-reverse").trace("m a p s e t")
     model = models(None)
     assert {(one.layer, one.head) for one in model.info.taught} == {(0, SUPERVISED), (2, 0)}
     guided = supervised(models)
     one_step = 1 / (1 + exp(-0.5))
     source = weights[f"{steps[0]}.decoder.0.cross.weights"].shape[-1]
     return {
+        "asked": str(len(reversing.output.tokens)),  # the letters and the end
         "source": str(source),
         "uniform": two(1 / source),
         "at_first": two(sharpness(steps[0], UNSUPERVISED)),
