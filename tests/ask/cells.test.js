@@ -5,7 +5,7 @@ import { cellCounts, cellPicker } from "../../static/js/ask/cells.js";
 import { emptyDraft, questionOf } from "../../static/js/ask/own-question-form.js";
 import { translator } from "../../static/js/lib/i18n.js";
 import { el } from "../../static/js/lib/render.js";
-import { spreadOf } from "../../static/js/room/vote-spread.js";
+import { spreadOf } from "../../static/js/room/vote-results.js";
 
 const { t } = translator({});
 const WEIGHTS = [[0.9, Number.NaN], [0.25, 0.75], [0.5, 0.5]];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createDrafts, identity } from "../../static/js/room/drafts.js";
+import { createDrafts, identity } from "../../static/js/room/room-storage.js";
 
 /** @typedef {import("../../static/js/core/wire/schemas.d.ts").QuestionReply["entry"]} Entry */
 

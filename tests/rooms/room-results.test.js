@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answerTable, classAnswers, voteSummary, voteTable } from "../../static/js/room/results.js";
+import { answerTable, classAnswers, voteSummary, voteTable } from "../../static/js/room/vote-results.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @import { Results } from "../../static/js/core/wire/schemas.d.ts" */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { advice, gain, isRight, shareRight, spreadOf } from "../../static/js/room/vote-spread.js";
+import { advice, gain, isRight, shareRight, spreadOf } from "../../static/js/room/vote-results.js";
 
 const vote = (/** @type {number | null} */ right, /** @type {number} */ count) => ({ right, count });
 

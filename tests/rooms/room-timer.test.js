@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createServerClock } from "../../static/js/core/wire/connection.js";
-import { BURST, PER_SECOND, createBudget, figureState } from "../../static/js/room/small-figures.js";
-import { clockTime } from "../../static/js/room/timer.js";
+import { BURST, PER_SECOND, createBudget, figureState } from "../../static/js/room/work-tiles.js";
+import { clockTime } from "../../static/js/room/question.js";
 
 test("a timer of a minute begins with 1:00 and ends with 0:00", () => {
   assert.deepEqual([60, 59.2, 59, 0.1, 0, -3].map(clockTime), ["1:00", "1:00", "0:59", "0:01", "0:00", "0:00"]);

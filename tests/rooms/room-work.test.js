@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labOf, labPicture } from "../../static/js/room/small-figures.js";
-import { createWorkSender } from "../../static/js/room/work-sender.js";
+import { labOf, labPicture } from "../../static/js/room/work-tiles.js";
+import { createWorkSender } from "../../static/js/room/member-works.js";
 
 const LAB = "/lab?tokens=a%0Ab&x=1_0*0_1&w_q=1_0*0_1&w_k=1_0*0_2&w_v=1_2*3_4&scoring=dot";
 

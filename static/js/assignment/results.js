@@ -1,7 +1,7 @@
 /** The author's side of an assignment: its link, what was answered beside the model's answers, the table. */
 
 import { cellCounts } from "../ask/cells.js";
-import { classAnswers, rowTable } from "../room/results.js";
+import { classAnswers, rowTable } from "../room/vote-results.js";
 import { h, inSight } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";

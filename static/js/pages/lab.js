@@ -13,7 +13,7 @@ import { format, invalidCells, labOfShare, parse, shareState } from "../lab/lab-
 import { preset } from "../lab/presets.js";
 import { bindExports } from "../lab/exports.js";
 import { bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
-import { bindLabRoom } from "../room/lab.js";
+import { bindLabRoom } from "../room/presented-lab.js";
 
 const LAB = "/lab";
 const { lang = "en", catalog = "", share: id = "", room, roomLink = "", screen } = find("#lab").dataset;

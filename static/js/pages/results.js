@@ -9,7 +9,7 @@ import { download } from "../lib/browser.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { spelledCode } from "../room/bar.js";
-import { isRecord, recordSections } from "../room/record-page.js";
+import { isRecord, recordSections } from "../room/vote-results.js";
 import { ownRooms } from "../room/room-storage.js";
 
 /** @import { RoomRecord } from "../core/wire/schemas.d.ts" */

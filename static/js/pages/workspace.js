@@ -23,7 +23,7 @@ import { bindPickers } from "../workspace/head-pickers.js";
 import { bindOpening } from "../opening/opening.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { bindWorkspaceRoom } from "../room/workspace.js";
+import { bindWorkspaceRoom } from "../room/presented-workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
 import { bindShare } from "../share/share-menu.js";

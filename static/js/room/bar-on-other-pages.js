@@ -7,8 +7,7 @@ import { Problem, failure } from "../core/wire/problem.js";
 import { find, h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { barContent, createCodeDialog } from "./bar.js";
-import { createCounting } from "./class-counts.js";
-import { createMembersDialog, createRoomMenu, saveAnswers } from "./members.js";
+import { createCounting, createMembersDialog, createRoomMenu, saveAnswers } from "./members.js";
 import { forgetRoom, presentedRoom, setPresentedRoom } from "./room-storage.js";
 import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
 

@@ -10,7 +10,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/problem.js";
 import { el } from "../lib/render.js";
 import { ownNickname } from "./room-storage.js";
-import { createUnmoderated } from "./unmoderated-words.js";
+import { createUnmoderated } from "./members.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { AnswerReply, GalleryReply, QuestionReply, RoomCreated, TryReply, Work } from "../core/wire/schemas.d.ts" */
@@ -33,7 +33,7 @@ const button = (words, onclick, attributes = {}) => el("button", { type: "button
  * @param {object} of
  * @param {string} of.code
  * @param {string | null} of.member
- * @param {ReturnType<typeof import("./drafts.js").createDrafts>} of.drafts
+ * @param {ReturnType<typeof import("./room-storage.js").createDrafts>} of.drafts
  * @param {() => void} of.drawn
  * @param {(folded: boolean) => void} of.fold  take the question off the page, which is explored meanwhile, or put it back
  */

@@ -1,4 +1,7 @@
-/** Who is in a room, and the rarer things that its teacher does: close it, remove members, save it. */
+/**
+ * The members of a room on its teacher's page: how many there are, who they are, what may be done with
+ * them, and what they have written, which she sees only once she asks.
+ */
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
@@ -8,10 +11,45 @@ import { download } from "../lib/browser.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button, spelledCode } from "./bar.js";
+import { lookedAt, setLookedAt } from "./room-storage.js";
 
 /** @import { MembersReply, RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
+
+// Who is in a room, as numbers, asked for again and again.
+
+/** Milliseconds between two counts. */
+const COUNT = 2_000;
+
+/**
+ * Counts the class as long as the page is seen.
+ * @param {import("../core/wire/api.js").Api} api
+ * @param {() => RoomAccess | null} room
+ * @param {(counts: import("../core/wire/schemas.d.ts").ClassReply) => void} hear
+ * @param {(problem: Problem) => void} [failed]
+ */
+export function createCounting(api, room, hear, failed = () => {}) {
+  let timer = 0;
+
+  async function count() {
+    const of = room();
+    if (!of) return;
+    const reply = document.hidden ? null : await api.classCounts(of).catch(failure);
+    if (room() !== of) return;
+    if (reply instanceof Problem) failed(reply);
+    else if (reply) hear(reply);
+    if (room() !== of) return;
+    timer = window.setTimeout(count, COUNT);
+  }
+
+  return {
+    start: () => (clearTimeout(timer), void count()),
+    stop: () => clearTimeout(timer),
+  };
+}
+
+// Who is in a room, and the rarer things that its teacher does: close it, remove members, save it.
 
 // Which members of a room a teacher may want to remove, in groups.
 
@@ -275,4 +313,37 @@ async function keepRecord(t, api, room) {
 export async function saveAnswers(api, room) {
   const file = room && (await api.answersTable(room).catch(failure));
   if (file && !(file instanceof Problem)) download(file, `answers-${room.code}.csv`);
+}
+
+// What members have written is on the teacher's page only once she asks to see it, since her screen may be
+// the projector. What she opened stays open in this room, also on another page.
+
+/** @typedef {"answers" | "works" | "nicknames"} Unmoderated */
+
+/** @param {import("../lib/i18n.js").Translate} t @param {{code: () => string, drawn: () => void}} of */
+export function createUnmoderated(t, { code, drawn }) {
+  /** @param {Unmoderated} kind */
+  const isOpen = (kind) => lookedAt(code()).includes(kind);
+
+  /** @param {Unmoderated} kind */
+  function toggle(kind) {
+    const kinds = lookedAt(code());
+    setLookedAt(code(), isOpen(kind) ? kinds.filter((open) => open !== kind) : [...kinds, kind]);
+    drawn();
+  }
+
+  /** @param {Unmoderated} kind @param {string} shows  the button's words while it is hidden @param {string} hides */
+  const button = (kind, shows, hides) => el("button", { key: `look-${kind}`, type: "button", className: "button quiet", "aria-expanded": String(isOpen(kind)), onclick: () => toggle(kind) }, isOpen(kind) ? hides : shows);
+
+  return {
+    isOpen,
+    /** @param {number} count */
+    answers: (count) => button("answers", count === 1 ? t("1 answer to look at") : t("{count} answers to look at", { count }), t("Hide the answers")),
+    /** @param {number} count */
+    works: (count) => button("works", count === 1 ? t("1 work to look at") : t("{count} works to look at", { count }), t("Hide the works")),
+    /** @param {{nickname?: string | null}[]} signed  what may have a nickname */
+    nicknames: (signed) => signed.some(({ nickname }) => nickname) && button("nicknames", t("Show nicknames"), t("Hide nicknames")),
+    /** @param {{nickname?: string | null}} signed */
+    nameOf: ({ nickname }) => (isOpen("nicknames") && nickname) || null,
+  };
 }

@@ -1,11 +1,11 @@
 /**
  * What a browser remembers of rooms: its random token as a member, the rooms that it opened with
- * their keys, and which of them this tab presents in.
+ * their keys, which of them this tab presents in, and what its member has entered for questions.
  */
 
 import { randomToken } from "../lib/browser.js";
 
-/** @import { RoomCreated } from "../core/wire/schemas.d.ts" */
+/** @import { QuestionReply, RoomCreated } from "../core/wire/schemas.d.ts" */
 /** @import { RoomAccess } from "../core/wire/subject-requests.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED, LOOKED_AT] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored", "room-looked-at"];
@@ -143,7 +143,7 @@ export const ownNickname = () => read("sessionStorage", NICKNAME) ?? "";
 /** @param {string} nickname */
 export const setOwnNickname = (nickname) => write("sessionStorage", NICKNAME, nickname || null);
 
-/** What is stored for each room, the newest last. @returns {[code: string, drafts: import("./drafts.js").Drafts][]} */
+/** What is stored for each room, the newest last. @returns {[code: string, drafts: Drafts][]} */
 function allDrafts() {
   try {
     return Object.entries(JSON.parse(read("localStorage", DRAFTS) ?? "{}") ?? {});
@@ -152,7 +152,7 @@ function allDrafts() {
   }
 }
 
-/** Where what is entered in a room is kept, also when a phone has closed its page. @param {string} code @returns {import("./drafts.js").DraftStorage} */
+/** Where what is entered in a room is kept, also when a phone has closed its page. @param {string} code @returns {DraftStorage} */
 export const draftStorage = (code) => ({
   read: () => allDrafts().find(([name]) => name === code)?.[1] ?? {},
   write(drafts) {
@@ -179,3 +179,69 @@ export function questionDraft() {
 
 /** @param {import("../ask/own-question-form.js").QuestionDraft | null} draft */
 export const setQuestionDraft = (draft) => write("sessionStorage", QUESTION, draft && JSON.stringify(draft));
+
+// What a member has entered for the questions of a room, sent or not. A question covers and uncovers the
+// page, is asked again, and goes on at another page: whatever the presenter does, and after a reload, the
+// entered answer is offered again when its question is. It is kept until the question is revealed; a
+// sentence that was sent is not offered for the next one.
+
+/**
+ * @typedef {object} Draft
+ * @property {number} n  the question in which it was entered last
+ * @property {string[]} answer  possibly incomplete
+ * @property {string} sent  what was sent last: stage, answer and nickname; "": nothing
+ * @property {boolean} over  whether another question of the same words begins without it
+ */
+/** The drafts of a room by question, the newest last. @typedef {Record<string, Draft>} Drafts */
+/** @typedef {{read: () => Drafts, write: (drafts: Drafts) => void}} DraftStorage */
+/** @typedef {Pick<QuestionReply, "n" | "entry" | "ask">} DraftedQuestion */
+
+/** Questions of a room whose drafts are kept. */
+const MAX_DRAFTS = 60;
+
+/** Two numbers of 32 bits from a text (FNV-1a): a short name for a long question. @param {string} text */
+function digest(text) {
+  const half = (/** @type {number} */ basis) => [...text].reduce((hash, sign) => Math.imul(hash ^ /** @type {number} */ (sign.codePointAt(0)), 0x01000193) >>> 0, basis).toString(36);
+  return `${half(0x811c9dc5)}-${half(0x2166136)}`;
+}
+
+/** What a question is, whenever it is asked: its number and its answer do not matter. @param {DraftedQuestion} question */
+export function identity({ entry, ask: { value: _value, within: _within, right: _right, cells: _cells, ...about } }) {
+  return digest(JSON.stringify([entry, ...Object.entries(about).sort(([a], [b]) => (a < b ? -1 : 1))]));
+}
+
+/** @param {DraftStorage} storage */
+export function createDrafts(storage) {
+  /** @param {DraftedQuestion} question @returns {Draft | null}  what is offered for the question */
+  function offered(question) {
+    const draft = storage.read()[identity(question)];
+    return draft && (draft.n === question.n || !draft.over) ? draft : null;
+  }
+
+  /** @param {DraftedQuestion} question @param {Partial<Draft>} changes */
+  function change(question, changes) {
+    const { n } = question;
+    const { [identity(question)]: _former, ...otherDrafts } = storage.read();
+    const before = offered(question);
+    const draft = { answer: before?.answer ?? [], sent: "", over: false, ...(before?.n === n ? before : {}), n, ...changes };
+    storage.write(Object.fromEntries([...Object.entries(otherDrafts), [identity(question), draft]].slice(-MAX_DRAFTS)));
+  }
+
+  return {
+    offered,
+    /** @param {DraftedQuestion} question @param {string[]} answer */
+    enter: (question, answer) => change(question, { answer, ...(question.entry === "text" ? { over: false } : {}) }),
+    /** @param {DraftedQuestion} question @param {string} sent */
+    send: (question, sent) => change(question, { sent, ...(question.entry === "text" ? { over: true } : {}) }),
+    /** What was sent to the question itself; "": nothing. @param {DraftedQuestion} question */
+    sent(question) {
+      const draft = offered(question);
+      return draft?.n === question.n ? draft.sent : "";
+    },
+    /** The question is revealed. @param {DraftedQuestion} question */
+    close(question) {
+      const draft = offered(question);
+      if (draft && !draft.over) change(question, { over: true });
+    },
+  };
+}

@@ -9,9 +9,8 @@ import { TYPED } from "./challenge.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
 import { exploredLink, forgetDrafts, isExploring, memberToken, setExploredLink, setExploring } from "./room-storage.js";
-import { memberMessage, seenNote } from "./member-bar.js";
-import { pathOf } from "./picked-work.js";
-import { createWorkSender } from "./work-sender.js";
+import { memberMessage, seenNote } from "./bar.js";
+import { createWorkSender, pathOf } from "./member-works.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
 /** @import { RoomState } from "../core/wire/subject-requests.js" */

@@ -9,7 +9,7 @@ import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { button } from "./bar.js";
 import { coverPage } from "./question.js";
-import { createUnmoderated } from "./unmoderated-words.js";
+import { createUnmoderated } from "./members.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */

@@ -1,10 +1,14 @@
-/** A member's side of the wall: what the member explores is sent while the teacher sees it. */
+/** A member's works: what the member explores is sent to the wall, and the teacher may present a work. */
 
 import { Problem, failure } from "../core/wire/problem.js";
 import { debounce } from "../lib/timing.js";
-import { ownNickname, sentWork, setSentWork } from "./room-storage.js";
+import { ownNickname, pickedWork, sentWork, setPickedWork, setSentWork } from "./room-storage.js";
+import { inOwnLanguage } from "./speaker-link.js";
 
+/** @import { Work } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
+
+// A member's side of the wall: what the member explores is sent while the teacher sees it.
 
 /** In milliseconds: after the last change, and before trying again. */
 const [SETTLED, AGAIN] = [1_500, 4_000];
@@ -49,5 +53,41 @@ export function createWorkSender(api, code, member, { link, explores }) {
     },
     /** Whether the class is shown what this member made. @param {RoomState} state */
     isPicked: ({ picked }) => Boolean(picked) && picked?.id === sentWork(code),
+  };
+}
+
+// A member's work that the teacher presents, until she changes something.
+
+/** Which page of the server a link opens. @param {string} link */
+export const pathOf = (link) => new URL(link, window.location.origin).pathname;
+
+/** @param {string} code @param {Pick<import("./room.js").Presentable, "link" | "show">} presented */
+export function createPickedWork(code, presented) {
+  let picked = pickedWork(code);
+  /** What was on the screen before it. */
+  let before = "";
+
+  /** @param {typeof picked} work @param {string} [path]  of the page that shows it */
+  function set(work, path) {
+    picked = work;
+    setPickedWork(code, work, path);
+  }
+
+  return {
+    current: () => picked,
+    clear: () => picked && set(null),
+    /** @param {Work} work @param {string} words  of thanks @returns {boolean}  false: another page is opened to show it */
+    show({ id, link }, words) {
+      before = picked ? before : presented.link();
+      set({ id, words }, pathOf(link));
+      const isThisPage = presented.show(link);
+      if (!isThisPage) window.location.assign(inOwnLanguage(link));
+      return isThisPage;
+    },
+    /** Show again what was on the screen before. */
+    goBack() {
+      set(null);
+      if (before) presented.show(before);
+    },
   };
 }

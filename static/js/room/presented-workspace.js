@@ -1,15 +1,15 @@
 /** The workspace as a page that can be presented. */
 
 import { offeredKinds } from "../ask/question-kinds.js";
-import { bindRoom } from "./room.js";
-import { find } from "../lib/dom.js";
 import { currentUrl, keepUnchanged } from "../core/store/address.js";
 import { mergeStates, parse } from "../core/store/link.js";
 import { splitOptions } from "../core/store/options.js";
+import { find } from "../lib/dom.js";
 import { OPTIONS, view } from "../views/index.js";
+import { bindRoom } from "./room.js";
 
-/** @import { PageServices } from "../workspace/main-figure.js" */
 /** @import { State } from "../core/store/link.js" */
+/** @import { PageServices } from "../workspace/main-figure.js" */
 
 /** In the link of a room: its presenter has shown the answer of the question that the share asks first. */
 const REVEALED = "revealed";
