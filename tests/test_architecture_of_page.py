@@ -69,7 +69,7 @@ ONLY_IN = {
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "plotly.js": r"\bPlotly\b",
     "pointing.js": r"\bArrow(Left|Right|Up|Down)\b",
-    "text-input.js": r"\bcomposition(start|end)\b",
+    "controls.js": r"\bcomposition(start|end)\b",
 }
 
 
@@ -209,8 +209,7 @@ NAMED_IN = {
     "core/store/model-part-names.js",
     "core/wire/model.js",
     "views/worksheet/stage-contents.js",
-    "core/store/example-sentences.js",
-    "core/store/zoo-names.js",
+    "core/store/examples-and-tasks.js",
     "views/space/points-in-3d.js",
     "local/sweep-lines.js",  # in place of the server, which knows the graphs
     "local/sweep-patches.js",

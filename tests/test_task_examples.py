@@ -10,7 +10,7 @@ import pytest
 from model.zoo.registry import TASKS, solve
 
 SCRIPT = """
-import { taskExamples } from "./static/js/core/store/zoo-names.js";
+import { taskExamples } from "./static/js/core/store/examples-and-tasks.js";
 const tasks = process.argv.slice(1).map((task) => [task, taskExamples(task)]);
 console.log(JSON.stringify(Object.fromEntries(tasks)));
 """

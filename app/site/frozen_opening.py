@@ -12,7 +12,7 @@ from model.adapters.requests.adapter_interface import Adapter
 
 # What the opening draws, and the views of attention; vectors would be six times as many bytes.
 SELECT = ["*.weights", "*.mask", "*.probabilities", "*.candidates"]
-EXAMPLES = "js/core/store/example-sentences.js"
+EXAMPLES = "js/core/store/examples-and-tasks.js"
 EXAMPLE = 'lang: "{}", text: "'  # before an example's sentence
 
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { cellCounts, cellPicker } from "../../static/js/ask/cells.js";
 import { emptyDraft, questionOf } from "../../static/js/ask/own-question-form.js";
 import { translator } from "../../static/js/lib/i18n.js";
-import { el } from "../../static/js/lib/render.js";
+import { el } from "../../static/js/lib/dom.js";
 import { spreadOf } from "../../static/js/room/vote-results.js";
 
 const { t } = translator({});

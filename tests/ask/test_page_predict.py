@@ -150,7 +150,7 @@ def test_a_kind_words_its_own_question_and_an_unknown_one_is_refused(asker: Aske
     said = """async ([js, question]) => {
         const [api, around, sources, { KINDS }, { ask }, { render }] = await Promise.all(
             ["core/wire/api", "core/page/page-context", "core/store/data-sources",
-             "ask/question-kinds", "ask/question", "lib/render"]
+             "ask/question-kinds", "ask/question", "lib/dom"]
             .map((name) => import(`${js}/${name}.js`)),
         );
         const server = api.createApi((...request) => fetch(...request));

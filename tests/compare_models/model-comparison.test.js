@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { blockB, counterpart, modelB, modelComparison, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
 import { initialChoices } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { COVER, groupAxis, combine, fold, weightShares, coverOfStrongest } from "../../static/js/core/compute/aggregate-attention.js";
-import { attention } from "../../static/js/core/wire/attentions.js";
+import { attention } from "../../static/js/core/wire/model.js";
 import { MODEL, trace } from "../js/trace.js";
 
 /** @param {import("../../static/js/core/wire/wire.js").Matrix} matrix */

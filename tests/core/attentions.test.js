@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, headIndices, place, placeOf, positionedSteps, summaries, isSupervised, texts,
-} from "../../static/js/core/wire/attentions.js";
-import { thumbnailWeights } from "../../static/js/core/compute/head-thumbnails.js";
+  attention, axes, blockOf, blocks, extent, headIndices, isSupervised, maskOf, masks, place, placeOf, positionedSteps,
+  summaries, texts,
+} from "../../static/js/core/wire/model.js";
+import { thumbnailWeights } from "../../static/js/core/compute/computed-tensors.js";
 import { highlightOf, openingHead, explainedPair } from "../../static/js/core/store/highlight.js";
 import { workedCell } from "../../static/js/core/compute/attention-row.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { comparison, otherPlace, otherRun, otherSentence, axisIndexOf } from "../../static/js/core/store/comparison.js";
-import { texts } from "../../static/js/core/wire/attentions.js";
+import { texts } from "../../static/js/core/wire/model.js";
 import { initialChoices } from "../../static/js/core/store/options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { highlightedTokens } from "../../static/js/core/store/heatmap-data.js";

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { RUNNER_UP, ahead, mostProbable, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself, partOf, recorded, rivals, settledContrast } from "../../static/js/core/compute/contrast.js";
+import {
+  RUNNER_UP, ahead, contrastAt, contrastOption, contrastTensors, gradientOf, gradientRow, isAwaited, isItself,
+  mostProbable, partOf, recorded, rivals, settledContrast,
+} from "../../static/js/core/compute/predictions.js";
 import { contributions, lensTensors, relevance } from "../../static/js/core/compute/logit-lens.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, tensor, token, trace } from "../js/trace.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { outstanding, unitAt } from "../../static/js/core/store/hidden-units.js";
+import { outstanding, unitAt } from "../../static/js/core/store/model-part-names.js";
 
 const UNITS = { rows: 3, cols: 3, values: Float32Array.of(1, 0, 5, 3, 0, 5, 0, 2, 6), error: 0 };
 

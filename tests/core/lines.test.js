@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createApi } from "../../static/js/core/wire/api.js";
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 
 const encoder = new TextEncoder();
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createApi } from "../../static/js/core/wire/api.js";
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { wording } from "../../static/js/core/figure/problem-wording.js";
 import { translator } from "../../static/js/lib/i18n.js";
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { createApi } from "../../static/js/core/wire/api.js";
 import { createAsker } from "../../static/js/core/wire/connection.js";
-import { Problem, failure } from "../../static/js/core/wire/problem.js";
+import { Problem, failure } from "../../static/js/core/wire/reply.js";
 
 /** A question that is answered by hand. @template T */
 function deferred() {

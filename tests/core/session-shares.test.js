@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
 import { bindSession } from "../../static/js/core/store/session.js";
 import { answer } from "../../static/js/core/store/view-requests.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { answer, encoding, keyOf } from "../../static/js/core/store/view-requests.js";
 import { bound, CROSS, flush, ready, SELF, served, TABLE } from "../js/bound-session.js";
 import { trace } from "../js/trace.js";

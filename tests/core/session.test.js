@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { createPace } from "../../static/js/core/wire/connection.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bindTyping } from "../../static/js/core/figure/text-input.js";
+import { bindTyping } from "../../static/js/core/figure/controls.js";
 
 /**
  * A box as far as one types into it, and what it said.
  * @param {import("node:test").TestContext} t
- * @param {Partial<import("../../static/js/core/figure/text-input.js").Typing>} [typing]
+ * @param {Partial<import("../../static/js/core/figure/controls.js").Typing>} [typing]
  */
 function typed(t, typing = {}) {
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { align, changes, difference, reach, spread, transpose } from "../../static/js/core/compute/token-diff.js";
-import { attention } from "../../static/js/core/wire/attentions.js";
+import { attention } from "../../static/js/core/wire/model.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { MODEL, trace } from "../js/trace.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { highlightOf } from "../../static/js/core/store/highlight.js";
 import { isOff } from "../../static/js/core/store/interventions.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { croppedMatrix, directions, placeIn, shownTexts } from "../../static/js/core/store/two-texts.js";
+import { croppedMatrix, directions, placeIn, shownTexts } from "../../static/js/core/store/heatmap-data.js";
 import { asOneText } from "../../static/js/core/wire/tokens.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EXAMPLES } from "../../static/js/core/store/example-sentences.js";
+import { EXAMPLES } from "../../static/js/core/store/examples-and-tasks.js";
 import { swapped } from "../../static/js/core/compute/token-diff.js";
 
 test("the first word that has a counterpart takes its place, in its case", () => {

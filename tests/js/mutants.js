@@ -24,13 +24,12 @@ import { API } from "typescript/unstable/sync";
 /** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
 export const ROOMS = {
   "core/wire/connection.js": ["retry", "session", "session-tensors"],
-  "core/wire/problem.js": ["retry", "problems"],
-  "core/wire/reply.js": ["retry", "lines"],
+  "core/wire/reply.js": ["retry", "problems", "lines"],
   "core/draw/matrix-labels.js": ["labels"],
   "lib/memo.js": ["memo"],
   "lib/timing.js": ["timing"],
   "core/figure/pointing.js": ["pointing", "arrow-keys"],
-  "core/figure/text-input.js": ["text-input"],
+  "core/figure/controls.js": ["text-input"],
   "core/store/address.js": ["link"],
   "core/store/highlight.js": ["highlight", "heatmap-data"],
   "core/store/link.js": ["link", "reconcile-link", "session", "two-runs"],

@@ -13,7 +13,7 @@ from tests.browsing.watch import Watch
 from tests.servers import ROOT, AppServer
 
 RUN = """async ([js, name, root, ...more]) => {
-    const [render, tests] = [await import(`${js}/lib/render.js`), await import("/render-tests.js")];
+    const [render, tests] = [await import(`${js}/lib/dom.js`), await import("/render-tests.js")];
     const places = {
         page: () => document.querySelector("main"),
         aside: () => document.createElement("div"),

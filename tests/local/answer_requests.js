@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 
 import { local } from "../../static/js/core/store/data-sources.js";
 import { openLocalModel } from "../../static/js/local/local-model.js";
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 
 const [folder] = process.argv.slice(2);
 // Not by name: only where the page's libraries are installed has TypeScript their types.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { createTileCache } from "../../static/js/long/map/tiles.js";
 import { flush } from "../js/bound-session.js";
 

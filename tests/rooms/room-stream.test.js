@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/core/wire/problem.js";
+import { Problem } from "../../static/js/core/wire/reply.js";
 import { createRoomStream } from "../../static/js/room/room-stream.js";
 
 /** @import { RoomState } from "../../static/js/core/wire/subject-requests.js" */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerThumbnail, headThumbnail, thumbnailTensors } from "../../static/js/core/compute/head-thumbnails.js";
-import { hasSink, sinkNeeds, sinkWeights, sinksNeeded, withSink } from "../../static/js/core/compute/computed-tensors.js";
+import {
+  hasSink, headThumbnail, layerThumbnail, sinkNeeds, sinkWeights, sinksNeeded, thumbnailTensors, withSink,
+} from "../../static/js/core/compute/computed-tensors.js";
 import { sinkDivision, drawThumbnail, writeTile } from "../../static/js/core/draw/head-grid.js";
 import { network, rollout, stack } from "../../static/js/views/flow/flow.js";
 

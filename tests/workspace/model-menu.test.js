@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { linkForModel } from "../../static/js/workspace/page-header.js";
-import { examplesOf } from "../../static/js/core/store/example-sentences.js";
+import { examplesOf } from "../../static/js/core/store/examples-and-tasks.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { modelLabel, modelsByTask } from "../../static/js/core/store/model-part-names.js";
 import { MODEL } from "../js/trace.js";

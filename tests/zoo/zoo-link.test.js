@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { bestHead, format, headInLink, headShares, parse, stateOfTask, workspaceLink, zooWithModels } from "../../static/js/zoo/zoo-link.js";
-import { changedName, comparedByPart } from "../../static/js/core/store/zoo-names.js";
+import { changedName, comparedByPart } from "../../static/js/core/store/examples-and-tasks.js";
 import { sized } from "../js/trace.js";
 
 const t = (/** @type {string} */ text, /** @type {Record<string, any>} */ values = {}) =>

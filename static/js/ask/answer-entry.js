@@ -4,7 +4,7 @@ import { shareBar } from "../core/draw/colour-scales.js";
 import { judgeNumber } from "../lab/figure/exercise.js";
 import { number } from "../lib/csv.js";
 import { asTyped, four, two } from "../lib/numbers.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 import { cellPicker } from "./cells.js";
 import { isStated } from "./question-kinds.js";
 
@@ -238,7 +238,7 @@ export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ ter
  * @property {(answer: Answer, choices: Choice[]) => boolean} complete
  * @property {(answer: Answer, revealed: Revealed, question: Question) => boolean} right
  * @property {(answer: Answer, revealed: Revealed, t: Answering["t"]) => string} [says]  how near it was
- * @property {(answering: Answering) => import("../lib/render.js").Child[]} draw
+ * @property {(answering: Answering) => import("../lib/dom.js").Child[]} draw
  */
 
 /** @type {Record<import("../core/wire/subject-requests.js").Entry, Entry>} */

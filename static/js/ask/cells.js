@@ -5,13 +5,13 @@
 
 import { quoted, quotedStep } from "../core/draw/token.js";
 import { ARROWS } from "../core/figure/pointing.js";
-import { attention, axes, place } from "../core/wire/attentions.js";
+import { attention, axes, place } from "../core/wire/model.js";
 import { row } from "../core/wire/wire.js";
 import { two } from "../lib/numbers.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 
 /** @import { Choice, Inquiry } from "./question.js" */
-/** @import { Described } from "../lib/render.js" */
+/** @import { Described } from "../lib/dom.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /** Rows and columns of a figure that can be pointed at; the server's limit. */
@@ -50,7 +50,7 @@ export async function cellsOf({ run, model, state }) {
 /** @param {Choice[]} choices @returns {CellChoice[]} */
 const cellChoices = (choices) => choices.flatMap((choice) => ("cell" in choice ? [/** @type {CellChoice} */ (choice)] : []));
 
-/** @param {import("../lib/render.js").Child} child  @returns {string} */
+/** @param {import("../lib/dom.js").Child} child  @returns {string} */
 const textOf = (child) => (typeof child === "string" ? child : child && "tag" in child ? child.children.map(textOf).join("") : "");
 
 /**

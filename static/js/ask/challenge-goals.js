@@ -7,10 +7,10 @@ import { DEFAULTS, mergeStates, parse } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { number } from "../lib/csv.js";
 import { two } from "../lib/numbers.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 
 /** @import { Goal, Verdict } from "../core/wire/schemas.d.ts" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Question } from "./question.js" */
 

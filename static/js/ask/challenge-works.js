@@ -1,7 +1,7 @@
 /** Works for a goal: links of the workspace, of which only what may be chosen counts. */
 
 import { DEFAULTS, mergeStates, parse } from "../core/store/link.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 import { goalWords, ruleSentences } from "./challenge-goals.js";
 import { wordsOf } from "./own-questions.js";
 

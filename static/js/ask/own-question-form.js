@@ -4,10 +4,9 @@
  */
 
 import { number } from "../lib/csv.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { emptyGoal, goalFields, goalOf } from "./challenge-goals.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { axesOf, cellPicker, cellsOf } from "./cells.js";
 import { answerSources, ask } from "./question.js";

@@ -10,10 +10,9 @@
  * `css/ask/predict.css`.
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { createAsker } from "../core/wire/connection.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { problemLine } from "../core/figure/figure-status.js";
 import { ENTRIES, explainedTerms } from "./answer-entry.js";
 import { isJudged, noteOf } from "./own-questions.js";

@@ -2,20 +2,20 @@
 
 import { quoted, quotedStep } from "../core/draw/token.js";
 import { headedTable, maskTerm } from "../core/figure/number-table.js";
-import { attention, axes, blockOf, blocks, extent, candidateTensors, place, typedText } from "../core/wire/attentions.js";
+import { attention, axes, blockOf, blocks, candidateTensors, extent, place, typedText } from "../core/wire/model.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
 import { labRequest, parse } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 import { sum, times } from "../lib/vectors.js";
 import { OWN_KINDS } from "./own-questions.js";
 import { largestUnit } from "./unit-question.js";
 
 /** @import { Inquiry } from "./question.js" */
-/** @import { Described } from "../lib/render.js" */
+/** @import { Described } from "../lib/dom.js" */
 /** @import { Matrix, Trace } from "../core/wire/wire.js" */
 
 // The weights that a question is about, with the labels of their tokens.

@@ -9,7 +9,7 @@ import { request } from "../core/wire/request.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
-/** @import { Described } from "../lib/render.js" */
+/** @import { Described } from "../lib/dom.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { State } from "../core/store/link.js" */
 /** @import { Trace } from "../core/wire/wire.js" */

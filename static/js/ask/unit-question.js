@@ -1,8 +1,8 @@
 /** At which token is a hidden unit of a feed-forward network largest? One choice for each token. */
 
 import { quoted } from "../core/draw/token.js";
-import { hiddenOf, unitAt } from "../core/store/hidden-units.js";
-import { axes, blockAt } from "../core/wire/attentions.js";
+import { hiddenOf, unitAt } from "../core/store/model-part-names.js";
+import { axes, blockAt } from "../core/wire/model.js";
 import { plane } from "../core/wire/wire.js";
 import { two } from "../lib/numbers.js";
 

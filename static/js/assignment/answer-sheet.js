@@ -5,10 +5,9 @@
 
 import { plainNumbers } from "../ask/answer-entry.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { download, randomToken } from "../lib/browser.js";
-import { h, inSight } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, inSight, render } from "../lib/dom.js";
 import { keepWork, workIn } from "./kept-assignments.js";
 import { createQuestion } from "./question.js";
 

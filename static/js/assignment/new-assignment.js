@@ -4,9 +4,8 @@ import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { wordsOf } from "../ask/own-questions.js";
 import { answerSources, ask, placeIn } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
 import { assignmentKeys } from "./kept-assignments.js";
 

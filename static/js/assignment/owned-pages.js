@@ -3,9 +3,8 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { openPage } from "../core/page/served-page.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 
 /** @typedef {ReturnType<typeof import("../lib/browser.js").keptKeys>} Keys */

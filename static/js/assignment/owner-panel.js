@@ -2,10 +2,9 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createShortLink } from "../core/page/short-link.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { download } from "../lib/browser.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 
 /** Milliseconds between two looks at the answers. */
 const PACE = 10_000;

@@ -4,12 +4,11 @@ import { headingOf, isOwn } from "../ask/own-questions.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask, answerSources } from "../ask/question.js";
-import { h } from "../lib/dom.js";
-import { render, el } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { isTyped, verdictWords } from "../ask/challenge-goals.js";
 import { MAX_LINK, MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 
 /** @import { OpenQuestion } from "../core/wire/schemas.d.ts" */
 /** @import { Result } from "../ask/predict.js" */

@@ -2,9 +2,8 @@
 
 import { cellCounts } from "../ask/cells.js";
 import { classAnswers, rowTable } from "../room/vote-results.js";
-import { h, inSight } from "../lib/dom.js";
+import { el, h, inSight, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { assignmentKeys } from "./kept-assignments.js";
 import { createOwnerPanel } from "./owner-panel.js";
 import { createQuestion } from "./question.js";

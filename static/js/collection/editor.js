@@ -6,15 +6,14 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { collectionKeys, documentFields, keepDraft, readDraft, sameDocument } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { download } from "../lib/browser.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { createItemList } from "./item-list.js";
 import { createListing } from "./shelf-listing.js";
 
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 /** @import { CollectionReply } from "../core/wire/schemas.d.ts" */
 /** @import { Document } from "../core/wire/subject-requests.js" */
 /** @import { Translate } from "../lib/i18n.js" */
@@ -27,7 +26,7 @@ import { createListing } from "./shelf-listing.js";
  * @property {boolean} busy
  * @property {boolean} sure  whether a deletion is being confirmed
  * @property {string} message
- * @property {import("../core/wire/problem.js").Problem | null} problem
+ * @property {import("../core/wire/reply.js").Problem | null} problem
  * @property {string} link  for editing, with the key
  * @property {string} view  the page for readers
  */

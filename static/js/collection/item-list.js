@@ -1,7 +1,7 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
 import { pictureOf } from "../core/wire/subject-requests.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 import { moveItem } from "../core/store/kept-collections.js";
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
 import { headShown } from "../ask/challenge-goals.js";

@@ -2,7 +2,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { collectionKeys } from "../core/store/kept-collections.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { whileBusy } from "../lib/timing.js";
 
 /** @import { CollectionCreated } from "../core/wire/schemas.d.ts" */

@@ -5,11 +5,11 @@
 
 import { headingOf } from "../ask/own-questions.js";
 import { goalList } from "../ask/challenge-works.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 import { asTyped } from "../lib/numbers.js";
 
 /** @import { PreparedQuestion } from "../core/wire/schemas.d.ts" */
-/** @import { Described } from "../lib/render.js" */
+/** @import { Described } from "../lib/dom.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /** Lines to write on. */

@@ -3,9 +3,8 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { collectionKeys } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
-import { Problem } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 
 /** @import { Listing } from "../core/wire/schemas.d.ts" */
 

@@ -1,7 +1,6 @@
 /** Compare with a second model, on the same text. */
 
-import { matrix, named } from "../core/compute/computed-tensors.js";
-import { headThumbnail } from "../core/compute/head-thumbnails.js";
+import { headThumbnail, matrix, named } from "../core/compute/computed-tensors.js";
 import { explainedCell } from "../core/compute/attention-row.js";
 import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/colour-scales.js";
@@ -9,11 +8,10 @@ import { quoted } from "../core/draw/token.js";
 import { changeList } from "../core/figure/matrix-difference.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { blockName, modelLabel, modelsByTask, taskHeading } from "../core/store/model-part-names.js";
-import { blocks, extent } from "../core/wire/attentions.js";
-import { Problem } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
+import { blocks, extent } from "../core/wire/model.js";
+import { Problem } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { NO_B, blockB, modelB, modelComparison, otherModels, placeB, traceB } from "./model-comparison.js";
 import { axesOf, panels, pointing } from "./panels.js";
 
@@ -26,7 +24,7 @@ import { axesOf, panels, pointing } from "./panels.js";
  * @param {Pick<Context, "t" | "phrase">} context
  * @param {Models} comparison
  * @param {import("./panels.js").Marked} marked
- * @returns {import("../lib/render.js").Child[]}
+ * @returns {import("../lib/dom.js").Child[]}
  */
 export function finding({ t, phrase }, { a, b }, marked) {
   const [strongestA, strongestB] = [strongest(a, marked.a), strongest(b, marked.b)];
@@ -122,7 +120,7 @@ function select(label, choose) {
   list.addEventListener("change", () => choose(list.value));
   return {
     element: h("label", { className: "option menu" }, h("span", {}, label), list),
-    /** @param {import("../lib/render.js").Described[]} values @param {string} chosen */
+    /** @param {import("../lib/dom.js").Described[]} values @param {string} chosen */
     fill(values, chosen) {
       render(list, values);
       list.value = chosen;

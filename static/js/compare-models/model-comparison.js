@@ -7,16 +7,14 @@
 import { changes, difference, spread } from "../core/compute/token-diff.js";
 import { openingHead } from "../core/store/highlight.js";
 import { answer } from "../core/store/view-requests.js";
-import { attention, axes, blockOf, blocks, extent } from "../core/wire/attentions.js";
-import { bothWays } from "../core/wire/model.js";
-import { Problem } from "../core/wire/problem.js";
+import { attention, axes, blockOf, blocks, bothWays, extent } from "../core/wire/model.js";
+import { Problem } from "../core/wire/reply.js";
 import { requestBody } from "../core/wire/request.js";
 import { asOneText } from "../core/wire/tokens.js";
 import { memo, together } from "../lib/memo.js";
 
-/** @import { Block } from "../core/wire/attentions.js" */
+/** @import { Block, ModelInfo } from "../core/wire/model.js" */
 /** @import { Covered } from "../core/compute/token-diff.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Question } from "../core/store/view-requests.js" */
 /** @import { State } from "../core/store/link.js" */

@@ -11,11 +11,10 @@ import { legend } from "../core/figure/figure-frame.js";
 import { createMatrix } from "../core/figure/matrix.js";
 import { highlightOf } from "../core/store/highlight.js";
 import { modelLabel, placeName } from "../core/store/model-part-names.js";
-import { blockAt } from "../core/wire/attentions.js";
+import { blockAt } from "../core/wire/model.js";
 import { plainStep } from "../core/wire/tokens.js";
-import { h } from "../lib/dom.js";
+import { el, h, render } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { counterpart, modelB, placeB } from "./model-comparison.js";
 
 /** @import { Axis, Models, Stretch } from "./model-comparison.js" */

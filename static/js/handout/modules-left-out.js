@@ -3,7 +3,7 @@
  * which page leaves out what.
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { sharedData } from "../core/wire/frozen-replies.js";
 import { h } from "../lib/dom.js";
 

@@ -3,11 +3,11 @@
  * and the address bar is not used. In a notebook a kernel may run its model again (notebook-kernel.js).
  */
 
-import { place } from "../core/wire/attentions.js";
+import { place } from "../core/wire/model.js";
 import { openingHead } from "../core/store/highlight.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { opening } from "../core/store/example-sentences.js";
+import { opening } from "../core/store/examples-and-tasks.js";
 import { viewsInShare } from "../core/store/share-contents.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";

@@ -1,11 +1,10 @@
 /** The sentences of a ranking or a search, and the head's attention in the chosen one. */
 
 import { format } from "../core/store/link.js";
-import { placeOf } from "../core/wire/attentions.js";
+import { placeOf } from "../core/wire/model.js";
 import { bcp47 } from "../core/wire/tokens.js";
-import { find, h } from "../lib/dom.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 

@@ -1,6 +1,6 @@
 /** A text of the reader's: sent from the form, followed until it is indexed, and deleted. */
 
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { find } from "../lib/dom.js";
 import { keep, readStored } from "../lib/browser.js";
 import { whileBusy } from "../lib/timing.js";

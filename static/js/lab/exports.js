@@ -3,7 +3,7 @@
 import { latex, latexNumber } from "../core/compute/formula.js";
 import { maskTerm } from "../core/figure/number-table.js";
 import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { csv, number } from "../lib/csv.js";
 import { find } from "../lib/dom.js";
 import { matrixSymbol } from "./figure/matrix-inputs.js";

@@ -3,8 +3,8 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { createShortLink } from "../core/page/short-link.js";
 import { currentUrl } from "../core/store/address.js";
-import { extent } from "../core/wire/attentions.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { extent } from "../core/wire/model.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { h } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { view } from "../views/index.js";

@@ -3,13 +3,12 @@
 import { plot } from "../core/draw/line-chart.js";
 import { within } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";
-import { changedName, comparedByPart, unitName } from "../core/store/zoo-names.js";
+import { changedName, comparedByPart, unitName } from "../core/store/examples-and-tasks.js";
 import { createAsker } from "../core/wire/connection.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { request } from "../core/wire/request.js";
 import { createFormula } from "../lab/formulas/formula.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { linkTo } from "../views/create-figure.js";
 import { lengthCurves, measuredLengths, percent } from "../zoo/charts.js";
 import { format, parse, zooWithModels } from "../zoo/zoo-link.js";

@@ -1,10 +1,9 @@
 /** A sentence and its translation word by word with glosses, for a link with `opening=1`. */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { request } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
-import { find, h } from "../lib/dom.js";
-import { render } from "../lib/render.js";
+import { find, h, render } from "../lib/dom.js";
 import { attentionSentence, createPairing, openingNeeds, openingOf } from "../opening/word-pairing.js";
 import { createPointing } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";

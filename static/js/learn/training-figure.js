@@ -5,7 +5,7 @@
 
 import { pointingIn } from "../core/figure/pointing.js";
 import { problemLine } from "../core/figure/figure-status.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { find, h } from "../lib/dom.js";
 import { createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
 import { rememberRun, runKey } from "../train/kept-models.js";

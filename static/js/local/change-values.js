@@ -4,7 +4,7 @@
  * tensor's, or a vector, which the graphs take (graph-changes.js).
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { createRandom } from "./random-numbers.js";
 
 /** @import { Change } from "../core/store/interventions.js" */

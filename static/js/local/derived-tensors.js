@@ -3,7 +3,7 @@
  * lens, what adds to a logit or to a contrast, the tokens whose embeddings are most alike.
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 
 /** @import { GraphOutput } from "./graph-changes.js" */
 /** @import { Ort, OrtSession, OrtTensor, Tensors } from "./graph-passes.js" */

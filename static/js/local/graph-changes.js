@@ -3,7 +3,7 @@
  * (model/web/graph_tap.py), and so are several in a row.
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { OtherRows } from "./change-values.js" */

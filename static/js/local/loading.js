@@ -4,7 +4,7 @@ import { megabytes } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Problem } from "../core/wire/problem.js" */
+/** @import { Problem } from "../core/wire/reply.js" */
 /** @import { Loading } from "./local-model.js" */
 
 /**

@@ -1,7 +1,7 @@
 /** A request of the API, answered by the graphs: tokens, decoding, a trace, a sweep. */
 
 import { keyOf } from "../core/store/view-requests.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { withOtherRuns } from "./change-values.js";
 import { stepReader, stepWords } from "./decoding-lines.js";
 import { scoreOf, searchSteps } from "./decoding-search.js";

@@ -1,6 +1,6 @@
 /** The fields of a request that depend on the model: direction, tokens, how to decode. */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { DECODE } from "./decoding-search.js";
 import { languageOf } from "./text-normalisation.js";
 

@@ -4,7 +4,7 @@
  * what could follow, and the contrast with the second choice.
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { topIndices } from "./decoding-search.js";
 import { aligned, patchedTensors, patchesOf } from "./sweep-patches.js";
 

@@ -1,6 +1,6 @@
 /** The page's side of the worker that runs the model (pages/model-worker.js). */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Trace } from "../core/wire/wire.js" */

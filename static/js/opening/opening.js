@@ -4,12 +4,11 @@
  */
 
 import { doubtsOf } from "../core/store/certainty.js";
-import { makeOneStop } from "../core/figure/arrow-key-list.js";
-import { withoutPrefix } from "../core/store/decode-options.js";
-import { exampleName, examplesFor } from "../core/store/example-sentences.js";
+import { makeOneStop } from "../core/figure/pointing.js";
+import { withoutPrefix } from "../core/store/options.js";
+import { exampleName, examplesFor } from "../core/store/examples-and-tasks.js";
 import { bcp47 } from "../core/wire/tokens.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { attentionSentence, createPairing, hasOpening, openingOf } from "./word-pairing.js";
 
 /** @import { PageServices } from "../workspace/main-figure.js" */

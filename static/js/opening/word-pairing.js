@@ -7,12 +7,11 @@ import { alignment } from "../core/compute/alignment.js";
 import { findingOf } from "../core/compute/attention-row.js";
 import { curve, fine, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
-import { makeOneStop } from "../core/figure/arrow-key-list.js";
-import { crossBlock, singleStep, attention, place } from "../core/wire/attentions.js";
+import { makeOneStop } from "../core/figure/pointing.js";
+import { attention, crossBlock, place, singleStep } from "../core/wire/model.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
-import { h } from "../lib/dom.js";
+import { el, h, render } from "../lib/dom.js";
 import { memo } from "../lib/memo.js";
-import { el, render } from "../lib/render.js";
 
 /** @import { Alignment } from "../core/compute/alignment.js" */
 /** @import { Label } from "../core/wire/tokens.js" */

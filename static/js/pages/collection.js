@@ -3,7 +3,7 @@
 import { createShortLink } from "../core/page/short-link.js";
 import { explainTerms } from "../core/page/glossary.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { failure, Problem } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { download } from "../lib/browser.js";

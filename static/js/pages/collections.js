@@ -1,10 +1,9 @@
 /** The collections that this browser can edit, and a new one. */
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { openPage } from "../core/page/served-page.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { collectionKeys } from "../core/store/kept-collections.js";

@@ -4,11 +4,11 @@
  */
 
 import { createApi } from "../core/wire/api.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { createPageServices, bindStage } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { translator } from "../lib/i18n.js";
-import { opening } from "../core/store/example-sentences.js";
+import { opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";

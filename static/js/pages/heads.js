@@ -6,7 +6,7 @@ import { createPlot } from "../core/draw/plotly.js";
 import { words } from "../core/figure/zoom.js";
 import { openRequestingPage } from "../core/page/served-page.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { bindOwnText } from "../heads/own-text.js";
 import { find } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";

@@ -1,6 +1,6 @@
 /** A share of the lab in a frame of another page: only its matrices and steps. */
 
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";

@@ -2,7 +2,7 @@
 
 import { bindSharePanel, dateText, senderText } from "../share/share-panel.js";
 import { takeHandover } from "../room/speaker-link.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { isExploring } from "../room/room-storage.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";

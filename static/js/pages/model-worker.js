@@ -3,7 +3,7 @@
  * has make the libraries `ort` and `tokenizers` global (app/site/site_files.py).
  */
 
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { openLab } from "../local/lab-stages.js";
 import { openLocalModel } from "../local/local-model.js";
 import { readerOf } from "../local/packed-files.js";

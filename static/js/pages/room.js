@@ -2,10 +2,9 @@
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { forgetRoom, ownRooms, setPresentedRoom } from "../room/room-storage.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { openPage } from "../core/page/served-page.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { spelledCode } from "../room/bar.js";
 
 /** @import { RoomCreated } from "../core/wire/schemas.d.ts" */

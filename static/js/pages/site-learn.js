@@ -5,7 +5,7 @@ import { openPage } from "../core/page/served-page.js";
 import { local } from "../core/store/data-sources.js";
 import { createApi } from "../core/wire/api.js";
 import { completed } from "../core/wire/model.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { bindFigures, linkedFigure } from "../learn/figures.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
 import { answeredEarlier, bindQuestions, showProgress } from "../learn/questions.js";

@@ -2,8 +2,7 @@
 
 import { channelOf } from "../learn/presenting.js";
 import { openPage } from "../core/page/served-page.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { readQuery, writeQuery } from "../core/store/address.js";
 

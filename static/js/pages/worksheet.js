@@ -4,8 +4,7 @@ import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { solution, task } from "../collection/prepared-tasks.js";
 import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
-import { find, h } from "../lib/dom.js";
-import { render } from "../lib/render.js";
+import { find, h, render } from "../lib/dom.js";
 
 const root = find("#learn");
 const { catalog = "", link = "" } = root.dataset;

@@ -3,7 +3,7 @@
 import { createApi } from "../core/wire/api.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
-import { examplesOf, opening } from "../core/store/example-sentences.js";
+import { examplesOf, opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";

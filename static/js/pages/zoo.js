@@ -2,7 +2,7 @@
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openRequestingPage } from "../core/page/served-page.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem } from "../core/wire/reply.js";
 import { createAsker } from "../core/wire/connection.js";
 import { find } from "../lib/dom.js";
 import { readQuery, writeQuery } from "../core/store/address.js";

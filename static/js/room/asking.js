@@ -8,10 +8,9 @@ import { answerSources, ask } from "../ask/question.js";
 import { shareBar } from "../core/draw/colour-scales.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { served } from "../core/store/data-sources.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { createJury } from "./challenge.js";
 import { createUnmoderated, saveAnswers } from "./members.js";
 import { createQuestionPanel, timerMenu } from "./question.js";
@@ -226,7 +225,7 @@ const PATIENCE = 2_000;
 /** Letters of a question and of a choice that the server takes. */
 const [MAX_WORDS, MAX_CHOICE] = [2_000, 300];
 
-/** @param {import("../lib/render.js").Child | import("../lib/render.js").Child[]} parts */
+/** @param {import("../lib/dom.js").Child | import("../lib/dom.js").Child[]} parts */
 function plainText(parts) {
   const element = h("p");
   render(element, parts);

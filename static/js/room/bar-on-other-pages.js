@@ -3,9 +3,8 @@
  * what it saw, and one button leads back to it.
  */
 
-import { Problem, failure } from "../core/wire/problem.js";
-import { find, h } from "../lib/dom.js";
-import { render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { find, h, render } from "../lib/dom.js";
 import { barContent, createCodeDialog } from "./bar.js";
 import { createCounting, createMembersDialog, createRoomMenu, saveAnswers } from "./members.js";
 import { forgetRoom, presentedRoom, setPresentedRoom } from "./room-storage.js";

@@ -2,8 +2,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { isLocal } from "../core/page/short-link.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { ownNickname, ownRooms, setOwnNickname } from "./room-storage.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
@@ -54,7 +53,7 @@ export function createCodeDialog({ t, phrase }) {
  * @property {"none" | "any" | "own"} asks  which questions can be asked now; own: also the one on
  *   the screen
  * @property {import("../core/wire/schemas.d.ts").ClassReply | null} counts
- * @property {import("../core/wire/problem.js").Problem | null} problem
+ * @property {import("../core/wire/reply.js").Problem | null} problem
  * @property {HTMLElement} menu
  */
 /** What every page of a teacher can do. @typedef {{code: () => void, back: () => void, end: () => void, keep: () => void, save: () => void}} RoomActions */

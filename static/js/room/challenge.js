@@ -7,14 +7,14 @@
 import { doesWords, isTyped, verdictWords } from "../ask/challenge-goals.js";
 import { MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { el } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el } from "../lib/dom.js";
 import { ownNickname } from "./room-storage.js";
 import { createUnmoderated } from "./members.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { AnswerReply, GalleryReply, QuestionReply, RoomCreated, TryReply, Work } from "../core/wire/schemas.d.ts" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /** Milliseconds after which a page shows what was typed: until then it is not in its link. */

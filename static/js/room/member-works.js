@@ -1,6 +1,6 @@
 /** A member's works: what the member explores is sent to the wall, and the teacher may present a work. */
 
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { debounce } from "../lib/timing.js";
 import { ownNickname, pickedWork, sentWork, setPickedWork, setSentWork } from "./room-storage.js";
 import { inOwnLanguage } from "./speaker-link.js";

@@ -6,10 +6,9 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
 import { collectionKeys } from "../core/store/kept-collections.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { download } from "../lib/browser.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { button, spelledCode } from "./bar.js";
 import { lookedAt, setLookedAt } from "./room-storage.js";
 

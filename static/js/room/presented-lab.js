@@ -3,8 +3,7 @@
 import { format, parse } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
 import { shownSteps } from "../lab/steps.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { bindRoom } from "./room.js";
 
 // What a class can be asked about attention by hand: a row of a step, or one of its numbers.

@@ -4,9 +4,8 @@
  */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { throttle, whileBusy } from "../lib/timing.js";
 import { createAsking } from "./asking.js";
 import { barContent, button, createCodeDialog } from "./bar.js";

@@ -10,9 +10,8 @@ import { createPrediction } from "../ask/predict.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { answerSources, ask } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { failure } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { createEntrant } from "./challenge.js";
 import { createDrafts, draftStorage, ownNickname, setOwnNickname } from "./room-storage.js";
 import { answerTable, classAnswers, voteSummary } from "./vote-results.js";
@@ -20,7 +19,7 @@ import { answerTable, classAnswers, voteSummary } from "./vote-results.js";
 /** @import { Choice } from "../ask/question.js" */
 /** @import { QuestionReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 
 /**
  * @typedef {object} Plan

@@ -3,7 +3,7 @@
  * browser and the server holds streams back, one request after another that waits for a change.
  */
 
-import { failure } from "../core/wire/problem.js";
+import { failure } from "../core/wire/reply.js";
 
 /** @import { RoomState } from "../core/wire/subject-requests.js" */
 
@@ -17,7 +17,7 @@ const FINAL = new Set(["unknown-room", ...SHUT]);
 /**
  * @typedef {object} Listening
  * @property {(state: RoomState) => void} hear  called with states that are each newer than the last
- * @property {(problem: import("../core/wire/problem.js").Problem) => void} failed  called with each failure
+ * @property {(problem: import("../core/wire/reply.js").Problem) => void} failed  called with each failure
  * @property {() => void} reconnected  called when the server replies again after failures, also without a newer state
  * @property {() => void} ended  called when the room has ended, or lets nobody in
  */

@@ -2,9 +2,8 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { ownQuery } from "../core/store/address.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, h, render } from "../lib/dom.js";
 import { TYPED } from "./challenge.js";
 import { bindPresenting } from "./presenting.js";
 import { createAnswering } from "./question.js";
@@ -65,7 +64,7 @@ function bindFollowing(page, api, presented, root, { code, screen = false }) {
   /** @type {RoomState | null} */
   let last = null;
   let over = false;
-  /** @type {import("../core/wire/problem.js").Problem | null} */
+  /** @type {import("../core/wire/reply.js").Problem | null} */
   let problem = null;
   root.prepend(bar);
   document.documentElement.dataset.room = screen ? "screen" : "member";

@@ -5,8 +5,7 @@
 
 import { currentUrl, readFragment, writeFragment } from "../core/store/address.js";
 import { copyText } from "../lib/browser.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { setPresentedRoom } from "./room-storage.js";
 
 const WORD = "drive";

@@ -7,7 +7,7 @@ import { cellCounts } from "../ask/cells.js";
 import { doesWords } from "../ask/challenge-goals.js";
 import { shareBar } from "../core/draw/colour-scales.js";
 import { brief, two } from "../lib/numbers.js";
-import { el } from "../lib/render.js";
+import { el } from "../lib/dom.js";
 
 /** @import { Choice } from "../ask/question.js" */
 /**

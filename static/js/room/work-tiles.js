@@ -1,6 +1,6 @@
 /** Works of members as small figures with their sentence and place: on the wall, and in a gallery. */
 
-import { headThumbnail, thumbnailTensors } from "../core/compute/head-thumbnails.js";
+import { headThumbnail, thumbnailTensors } from "../core/compute/computed-tensors.js";
 import { tilePaint, writeTile } from "../core/draw/head-grid.js";
 import { sharpness } from "../core/draw/matrix-canvas.js";
 import { DEFAULTS, fittedLink, mergeStates, parse } from "../core/store/link.js";
@@ -8,15 +8,14 @@ import { mayBeLong } from "../core/wire/long-texts.js";
 import { pairOf, request } from "../core/wire/request.js";
 import { invalidCells, labRequest, parse as parseLab } from "../lab/lab-link.js";
 import { preset } from "../lab/presets.js";
-import { h } from "../lib/dom.js";
-import { el } from "../lib/render.js";
+import { el, h } from "../lib/dom.js";
 
 /** @import { State } from "../core/store/link.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @import { Trace } from "../core/wire/wire.js" */
 /** @import { Lab } from "../lab/matrices.js" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 
 // Small figures: a head's weights, or those of attention by hand, drawn from a link. A run gives the
 // thumbnails of all heads of a block, so that another head or layer of the same sentence requests nothing.

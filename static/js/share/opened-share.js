@@ -8,8 +8,7 @@ import { createPrediction } from "../ask/predict.js";
 import { ask } from "../ask/question.js";
 import { DEFAULTS, mergeStates, stateOfShare } from "../core/store/link.js";
 import { isDeparted } from "../core/store/share-contents.js";
-import { find, h } from "../lib/dom.js";
-import { render } from "../lib/render.js";
+import { find, h, render } from "../lib/dom.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { Context } from "../core/figure/types.js" */

@@ -5,10 +5,9 @@ import { createQrDialog } from "../core/page/short-link.js";
 import { currentUrl } from "../core/store/address.js";
 import { append, collectionKeys } from "../core/store/kept-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { copyText } from "../lib/browser.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 
 /** @import { About } from "../core/wire/schemas.d.ts" */

@@ -2,8 +2,8 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { COLLECTION_ADDRESS } from "../core/store/kept-collections.js";
-import { Problem, failure } from "../core/wire/problem.js";
-import { el, render } from "../lib/render.js";
+import { Problem, failure } from "../core/wire/reply.js";
+import { el, render } from "../lib/dom.js";
 import { studyKeys } from "./kept-studies.js";
 
 /** @typedef {{name: string, pages: {link: string, title: string}[], pasted: string}} Arm */

@@ -2,10 +2,9 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createShortLink } from "../core/page/short-link.js";
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { randomToken } from "../lib/browser.js";
-import { h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, h, render } from "../lib/dom.js";
 import { keepPart, partIn } from "./kept-studies.js";
 
 /** @import { ParticipantReply, StudyReply } from "../core/wire/schemas.d.ts" */
@@ -162,7 +161,7 @@ function pagesToRead(t, { pages }, lang) {
   ];
 }
 
-/** @param {Translate} t @param {string} day @param {import("../lib/render.js").Child} link */
+/** @param {Translate} t @param {string} day @param {import("../lib/dom.js").Child} link */
 const lastTest = (t, day, link) => [
   el("h2", { key: "later" }, t("Thank you. One test is left.")),
   el("p", { key: "when" }, t("It opens on {day}. Keep the link to it: nobody can remind you, since no address of yours is known.", { day })),

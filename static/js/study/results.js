@@ -1,9 +1,8 @@
 /** The author's side of a study: its link, the gains by arm, item and misunderstanding, the table. */
 
 import { createOwnerPanel } from "../assignment/owner-panel.js";
-import { h } from "../lib/dom.js";
+import { el, h, render } from "../lib/dom.js";
 import { change, two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { studyKeys } from "./kept-studies.js";
 
 /** @import { StudyReply, StudyResults } from "../core/wire/schemas.d.ts" */
@@ -80,7 +79,7 @@ export function showStudyResults({ page, api, root, lang }, { id, url }) {
     );
   }
 
-  /** @param {import("../lib/render.js").Child[]} rows */
+  /** @param {import("../lib/dom.js").Child[]} rows */
   const kinds = (rows) => scrolled("kinds", t("Misunderstandings, the most frequent ones in the second test first"), [t("Chosen"), "", t("first test"), t("second test")], rows);
 
   const method = () =>
@@ -110,7 +109,7 @@ function dumbbell(before, after) {
   );
 }
 
-/** @param {string} key @param {string} caption @param {string[]} names @param {import("../lib/render.js").Child[]} rows */
+/** @param {string} key @param {string} caption @param {string[]} names @param {import("../lib/dom.js").Child[]} rows */
 function scrolled(key, caption, names, rows) {
   return el("div", { key, className: `study-table ${key}`, tabIndex: 0, role: "region", "aria-label": caption }, el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, names.map((name, i) => el(name ? "th" : "td", { key: i, ...(name ? { scope: "col" } : {}) }, name)))), el("tbody", {}, rows)));
 }

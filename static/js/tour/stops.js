@@ -3,7 +3,7 @@
  * Pure functions of the page and of its state when the stop began.
  */
 
-import { crossBlock, isBetweenTexts, blockAt } from "../core/wire/attentions.js";
+import { blockAt, crossBlock, isBetweenTexts } from "../core/wire/model.js";
 import { example } from "../core/store/highlight.js";
 import { isChanged } from "../core/store/interventions.js";
 

@@ -1,8 +1,7 @@
 /** The tour: a text beside the element it describes, a task, and a button to the next stop. */
 
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { STOPS } from "./stops.js";
 
 /** @import { PageServices } from "../workspace/main-figure.js" */

@@ -1,9 +1,8 @@
 /** Which run, snapshot and probe the page shows, the figure for them, and the choice of a probe. */
 
 import { createAsker } from "../core/wire/connection.js";
-import { Problem } from "../core/wire/problem.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { Problem } from "../core/wire/reply.js";
+import { el, find, render } from "../lib/dom.js";
 import { newRun, snapshotIndex } from "./live-run.js";
 
 /** @import { LiveRun } from "./live-run.js" */

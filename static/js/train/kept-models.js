@@ -1,9 +1,8 @@
 /** The models that this browser kept: their keys, links to open them, and buttons to delete them. */
 
-import { Problem, failure } from "../core/wire/problem.js";
+import { Problem, failure } from "../core/wire/reply.js";
 import { keep, keptDocument, readStored } from "../lib/browser.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 
 /** @import { KeptReply } from "../core/wire/schemas.d.ts" */
 

@@ -3,7 +3,7 @@
  * follows it.
  */
 
-import { failure } from "../core/wire/problem.js";
+import { failure } from "../core/wire/reply.js";
 import { throttle } from "../lib/timing.js";
 
 /** @import { Options, RunInfo } from "../core/wire/subject-requests.js" */
@@ -141,7 +141,7 @@ const [PACE, FIRST_WAIT, LONGEST_WAIT] = [200, 500, 10_000];
 
 /**
  * @param {import("../core/wire/api.js").Api} api
- * @param {{hear: (run: LiveRun) => void, failed: (problem: import("../core/wire/problem.js").Problem) => void}} listener
+ * @param {{hear: (run: LiveRun) => void, failed: (problem: import("../core/wire/reply.js").Problem) => void}} listener
  */
 export function createFollower(api, { hear, failed }) {
   let controller = new AbortController();

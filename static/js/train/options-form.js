@@ -1,14 +1,13 @@
 /** The choices for a run (task, mechanisms, training options), and Train. */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { taskName } from "../core/store/zoo-names.js";
-import { failure } from "../core/wire/problem.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { taskName } from "../core/store/examples-and-tasks.js";
+import { failure } from "../core/wire/reply.js";
+import { el, find, render } from "../lib/dom.js";
 import { rememberRun } from "./kept-models.js";
 
 /** @import { Options } from "../core/wire/subject-requests.js" */
-/** @import { Problem } from "../core/wire/problem.js" */
+/** @import { Problem } from "../core/wire/reply.js" */
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
 /** @import { Translate } from "../lib/i18n.js" */
 

@@ -1,10 +1,9 @@
 /** The progress of a run: in one line, and as two charts over its steps with a slider below them. */
 
 import { margins, plot } from "../core/draw/line-chart.js";
-import { createTransport } from "../core/figure/playback.js";
-import { h } from "../lib/dom.js";
+import { createTransport } from "../core/figure/controls.js";
+import { el, h, render } from "../lib/dom.js";
 import { grouped, hundredths, significant, two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { counted } from "../views/training/training-history.js";
 import { firstReaching, isOver, plannedSteps, trainLosses } from "./live-run.js";
 

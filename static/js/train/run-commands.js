@@ -1,8 +1,7 @@
 /** Commands for a run: pause, resume, stop, change the learning rate, fork, keep the model. */
 
-import { failure } from "../core/wire/problem.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { failure } from "../core/wire/reply.js";
+import { el, find, render } from "../lib/dom.js";
 import { isOver } from "./live-run.js";
 import { keptModels, runKey } from "./kept-models.js";
 
@@ -14,7 +13,7 @@ import { keptModels, runKey } from "./kept-models.js";
  * @param {import("./displayed-run.js").DisplayedRun} others.displayed
  * @param {import("./options-form.js").Choices} others.choices
  * @param {import("./kept-models.js").KeptList} others.models
- * @param {(problem: import("../core/wire/problem.js").Problem | null) => void} others.failed
+ * @param {(problem: import("../core/wire/reply.js").Problem | null) => void} others.failed
  */
 export function bindCommands({ api, t, announce }, { displayed, choices, models, failed }) {
   const form = /** @type {HTMLFormElement} */ (find("#commands"));

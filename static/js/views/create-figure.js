@@ -11,7 +11,7 @@ import { isFixed } from "../core/store/share-contents.js";
 import { missingAddresses, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { thumbnailWeights } from "../core/compute/head-thumbnails.js";
+import { thumbnailWeights } from "../core/compute/computed-tensors.js";
 import { createStore } from "../core/store/store.js";
 import { otherRunPage, storeOf as storeOfRun } from "../core/store/runs-with-and-without-changes.js";
 import { bindCaption, createKeys, createRoom, showScale } from "../core/figure/figure-frame.js";

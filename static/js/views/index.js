@@ -2,7 +2,7 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./view-groups.js";
-import { attentionAt, isBetweenTexts, blocks, place, hasVectors } from "../core/wire/attentions.js";
+import { attentionAt, blocks, hasVectors, isBetweenTexts, place } from "../core/wire/model.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { PAGE } from "../core/store/options.js";
 

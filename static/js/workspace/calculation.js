@@ -5,9 +5,8 @@
  */
 
 import { step } from "../core/draw/token.js";
-import { h } from "../lib/dom.js";
+import { el, h, render } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
 /** @import { Working } from "../core/compute/attention-row.js" */

@@ -10,15 +10,15 @@ import { changes, isChanged } from "../core/store/interventions.js";
 import { placeOfChange } from "../core/store/model-part-names.js";
 import { runKind, withOtherRun } from "../core/store/runs-with-and-without-changes.js";
 import { answer, ownRun, runQuestion } from "../core/store/view-requests.js";
-import { attention, blockAt, crossBlock, extent, place, placeOf, predictingBlock, typedText } from "../core/wire/attentions.js";
+import {
+  attention, blockAt, crossBlock, extent, place, placeOf, predictingBlock, typedText,
+} from "../core/wire/model.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { Problem } from "../core/wire/problem.js";
-import { counted, logprob, outputKind, rowOf } from "../core/wire/reply.js";
+import { Problem, counted, logprob, outputKind, rowOf } from "../core/wire/reply.js";
 import { languages, traceLabels } from "../core/wire/tokens.js";
-import { h } from "../lib/dom.js";
+import { el, h, render } from "../lib/dom.js";
 import { memo, together } from "../lib/memo.js";
 import { times, two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { strongest, sweeper } from "../views/whatif/head-sweep.js";
 import { sweepRequest } from "../views/whatif/sweep-grids.js";
 import { align } from "../core/compute/token-diff.js";
@@ -27,7 +27,7 @@ import { align } from "../core/compute/token-diff.js";
 /** @import { Question } from "../core/store/view-requests.js" */
 /** @import { Matrix, Trace } from "../core/wire/wire.js" */
 /** @import { Translate } from "../lib/i18n.js" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 /** @import { PageServices } from "./main-figure.js" */
 /** @import { Pair } from "../core/compute/token-diff.js" */
 

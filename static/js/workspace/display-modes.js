@@ -2,8 +2,7 @@
 
 import { bindFit } from "../core/page/projector-fit.js";
 import { languages } from "../core/wire/tokens.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { debounce } from "../lib/timing.js";
 import { GROUPS } from "../views/view-groups.js";
 import { view } from "../views/index.js";

@@ -5,17 +5,16 @@
 
 import { spelled } from "../core/compute/alignment.js";
 import { doubtsOf, mostCut } from "../core/store/certainty.js";
-import { crossBlock, typedText } from "../core/wire/attentions.js";
+import { crossBlock, typedText } from "../core/wire/model.js";
 import { languages } from "../core/wire/tokens.js";
 import { createDisclosure } from "../core/page/disclosure.js";
-import { find, h } from "../lib/dom.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { rowOf } from "../core/wire/reply.js";
 import { view } from "../views/index.js";
 
 /** @import { Doubts } from "../core/store/certainty.js" */
-/** @import { Child } from "../lib/render.js" */
+/** @import { Child } from "../lib/dom.js" */
 /** @import { PageServices } from "./main-figure.js" */
 
 /** @param {PageServices} services */

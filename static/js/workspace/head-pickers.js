@@ -1,13 +1,12 @@
 /** Thumbnails for choosing: a layer on the map and a head beside it show their weights. */
 
-import { headThumbnail, layerThumbnail, thumbnailTensors } from "../core/compute/head-thumbnails.js";
+import { headThumbnail, layerThumbnail, thumbnailTensors } from "../core/compute/computed-tensors.js";
 import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
 import { sequential } from "../core/draw/colour-scales.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { blockOf, blocks, extent } from "../core/wire/attentions.js";
+import { blockOf, blocks, extent } from "../core/wire/model.js";
 import { valueAt } from "../core/wire/tensor-cache.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
 import { bindMap } from "./model-map.js";
 

@@ -6,22 +6,21 @@
 import { COVER } from "../core/compute/aggregate-attention.js";
 import { isDot, learned, scorer, scoringOf } from "../core/compute/scoring.js";
 import { workedCell } from "../core/compute/attention-row.js";
-import { thumbnailTensors } from "../core/compute/head-thumbnails.js";
+import { thumbnailTensors } from "../core/compute/computed-tensors.js";
 import { predictions } from "../core/compute/predictions.js";
 import { shareBar } from "../core/draw/colour-scales.js";
 import { step, token } from "../core/draw/token.js";
-import { makeOneStop } from "../core/figure/arrow-key-list.js";
+import { makeOneStop } from "../core/figure/pointing.js";
 import { highlightIn, pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { explainedPair } from "../core/store/highlight.js";
 import { maskedSaid } from "../core/store/model-part-names.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { answer, parameters } from "../core/store/view-requests.js";
-import { attention, attentionAt, axes, headIndices, place } from "../core/wire/attentions.js";
-import { Problem } from "../core/wire/problem.js";
+import { attention, attentionAt, axes, headIndices, place } from "../core/wire/model.js";
+import { Problem } from "../core/wire/reply.js";
 import { plane, row } from "../core/wire/wire.js";
-import { find, write } from "../lib/dom.js";
+import { el, find, render, write } from "../lib/dom.js";
 import { factored, four, rounded } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 import { row as vector } from "../lib/vectors.js";
 import { view } from "../views/index.js";
 import { createCalculation } from "./calculation.js";
@@ -41,7 +40,7 @@ import { createCalculation } from "./calculation.js";
 /** The number of channels of an additive score that are shown separately. */
 const CHANNELS = 2;
 
-/** @param {string} name @param {...import("../lib/render.js").Child} value */
+/** @param {string} name @param {...import("../lib/dom.js").Child} value */
 const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 
 /** @param {Translate} t @param {Scoring} scoring @param {Working} work @param {Learned} learned */
@@ -94,7 +93,7 @@ function channels(t, { q, k, scored: { terms } }, { w, b }) {
  * @param {Context} context
  * @param {Reading} reading
  * @param {{row: number, col: number}} at
- * @returns {import("../lib/render.js").Described[] | null}  null for a single pair of tokens of a
+ * @returns {import("../lib/dom.js").Described[] | null}  null for a single pair of tokens of a
  *   single head
  */
 function cellBreakdown(context, reading, { row, col }) {

@@ -8,11 +8,10 @@ import { quoted } from "../core/draw/token.js";
 import { radios } from "../core/figure/controls.js";
 import { pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { blamedIndex, changes, withSameTarget, labelOf, plainChange, touchesHead, changeWording } from "../core/store/interventions.js";
-import { editModel } from "../core/store/model-changes.js";
+import { editModel } from "../core/figure/change-controls.js";
 import { runKind } from "../core/store/runs-with-and-without-changes.js";
-import { blockOf, place, typedText } from "../core/wire/attentions.js";
-import { find, h, write } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { blockOf, place, typedText } from "../core/wire/model.js";
+import { el, find, h, render, write } from "../lib/dom.js";
 import { view } from "../views/index.js";
 import { bindChangeEffect } from "./change-effect.js";
 
@@ -101,7 +100,7 @@ export function bindChanges(context) {
  * A change in words, with the language of its tokens.
  * @param {Context} context
  * @param {Change} change
- * @returns {(string | import("../lib/render.js").Described)[]}
+ * @returns {(string | import("../lib/dom.js").Described)[]}
  */
 function named({ store, phrase, t }, change) {
   const { trace, link, model } = store.get();

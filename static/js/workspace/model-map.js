@@ -6,13 +6,12 @@
 
 import { kindOf } from "../core/compute/positions.js";
 import { blockName, kindName, placeName } from "../core/store/model-part-names.js";
-import { attentionAt, blockOf, blocks, extent, place, blocksOfStack, hasVectors } from "../core/wire/attentions.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { attentionAt, blockOf, blocks, blocksOfStack, extent, hasVectors, place } from "../core/wire/model.js";
+import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
 
 /** @import { PageServices } from "./main-figure.js" */
-/** @import { Model } from "../core/wire/attentions.js" */
+/** @import { Model } from "../core/wire/model.js" */
 /** @import { Page } from "../core/store/store.js" */
 
 // The map of a model: its stacks as columns, with the attentions of every layer.
@@ -105,7 +104,7 @@ export function isLit(lit, { part, stack, layer, block }) {
     (litPart.stack ?? stack) === stack && (litPart.layer ?? layer) === layer);
 }
 
-/** @param {import("../core/wire/attentions.js").Block} block @param {number} layer */
+/** @param {import("../core/wire/model.js").Block} block @param {number} layer */
 function cellsOf({ id, rows }, layer) {
   const layerInBlock = rows.findIndex((row) => row.layer === layer);
   return layerInBlock < 0 ? [] : [{ block: id, layer: layerInBlock }];

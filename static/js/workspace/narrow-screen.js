@@ -9,8 +9,7 @@ import { chosenOptions } from "../core/store/link.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { pairOf } from "../core/wire/request.js";
 import { languages } from "../core/wire/tokens.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
 
 /** @import { PageServices } from "./main-figure.js" */

@@ -6,7 +6,7 @@
  */
 
 import { shownPart } from "../core/store/model-part-names.js";
-import { taskDoes } from "../core/store/zoo-names.js";
+import { taskDoes } from "../core/store/examples-and-tasks.js";
 import { find } from "../lib/dom.js";
 import { view as viewNamed } from "../views/index.js";
 

@@ -2,10 +2,9 @@
 
 import { NO_B } from "../compare-models/model-comparison.js";
 import { problemOf } from "../core/figure/figure-status.js";
-import { examplesOf } from "../core/store/example-sentences.js";
+import { examplesOf } from "../core/store/examples-and-tasks.js";
 import { modelLabel, modelsByTask, taskHeading, taskOf } from "../core/store/model-part-names.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 
 /** @import { PageServices } from "./main-figure.js" */
 /** @import { ModelInfo } from "../core/wire/model.js" */

@@ -7,16 +7,14 @@ import { withMaskedToken, masks, predictionAt, isPredictor, withCandidate, isWri
 import { token } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { typedText } from "../core/wire/attentions.js";
+import { typedText } from "../core/wire/model.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { outputKind } from "../core/wire/reply.js";
-import { Problem } from "../core/wire/problem.js";
+import { Problem, outputKind } from "../core/wire/reply.js";
 import { requestBody, changesInForce, isChat } from "../core/wire/request.js";
 import { createAsker } from "../core/wire/connection.js";
 import { labels } from "../core/wire/tokens.js";
-import { find } from "../lib/dom.js";
+import { el, find, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 
 /** @import { Candidate, Predicted } from "../core/compute/predictions.js" */
 /** @import { PageServices } from "./main-figure.js" */

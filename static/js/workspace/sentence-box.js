@@ -1,13 +1,12 @@
 /** The sentence box: runs while typing, and at once on Enter. */
 
 import { find, h } from "../lib/dom.js";
-import { bindTyping, grow } from "../core/figure/text-input.js";
+import { bindTyping, grow } from "../core/figure/controls.js";
 import { bothWays } from "../core/wire/model.js";
 import { bcp47 } from "../core/wire/tokens.js";
-import { exampleName, examplesOf } from "../core/store/example-sentences.js";
+import { exampleName, examplesOf, taskTakes } from "../core/store/examples-and-tasks.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { taskTakes } from "../core/store/zoo-names.js";
-import { withoutPrefix } from "../core/store/decode-options.js";
+import { withoutPrefix } from "../core/store/options.js";
 import { markCutOff } from "./token-chips.js";
 
 /** @import { PageServices } from "./main-figure.js" */

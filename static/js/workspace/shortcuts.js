@@ -4,8 +4,7 @@
  */
 
 import { REMOTE, isPlainKey, arrow } from "../core/figure/pointing.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
 import { step } from "./head-pickers.js";
 

@@ -1,17 +1,16 @@
 /** The tokens of both sides as buttons: pointing highlights a token, a click pins it. */
 
 import { token } from "../core/draw/token.js";
-import { makeOneStop } from "../core/figure/arrow-key-list.js";
+import { makeOneStop } from "../core/figure/pointing.js";
 import { doubtfulWord, doubtsOf } from "../core/store/certainty.js";
 import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";
 import { highlightOf } from "../core/store/highlight.js";
-import { axes, blockAt, selfBlock } from "../core/wire/attentions.js";
+import { axes, blockAt, selfBlock } from "../core/wire/model.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { continuesAt } from "../core/wire/reply.js";
-import { find } from "../lib/dom.js";
+import { el, find, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { el, render } from "../lib/render.js";
 
 /** @import { Context } from "../core/figure/types.js" */
 /** @import { Doubts } from "../core/store/certainty.js" */

@@ -1,9 +1,8 @@
 /** Charts of the measurements: right answers by length, and learning curves. */
 
 import { plot } from "../core/draw/line-chart.js";
-import { changedName, unitName } from "../core/store/zoo-names.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { changedName, unitName } from "../core/store/examples-and-tasks.js";
+import { el, find, h, render } from "../lib/dom.js";
 
 /** @import { Theme } from "../core/page/page-context.js" */
 /** @import { ZooModel } from "./zoo-link.js" */

@@ -1,11 +1,10 @@
 /** One panel per model: its answer, and the attention of one of its heads. */
 
-import { attention, attentionAt, isBetweenTexts, blockOf, placeOf, typedText } from "../core/wire/attentions.js";
-import { find, h } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { attention, attentionAt, blockOf, isBetweenTexts, placeOf, typedText } from "../core/wire/model.js";
+import { el, find, h, render } from "../lib/dom.js";
 import { blockName } from "../core/store/model-part-names.js";
 import { bestHead, headInLink, headShares, workspaceLink } from "./zoo-link.js";
-import { changedName } from "../core/store/zoo-names.js";
+import { changedName } from "../core/store/examples-and-tasks.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */

@@ -1,12 +1,9 @@
 /** What the zoo's models are given: the task, and a typed text or a drawn example. */
 
-import { radios } from "../core/figure/controls.js";
+import { bindTyping, radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { bindTyping } from "../core/figure/text-input.js";
-import { WHO_IS_IT } from "../core/store/example-sentences.js";
-import { changedName, taskDoes, taskName, taskTakes, unitName } from "../core/store/zoo-names.js";
-import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { WHO_IS_IT, changedName, taskDoes, taskName, taskTakes, unitName } from "../core/store/examples-and-tasks.js";
+import { el, find, render } from "../lib/dom.js";
 
 /** @import { Zoo, ZooState } from "./zoo-link.js" */
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
@@ -61,7 +58,7 @@ export function bindInput({ t }, zoo, { draw, ask }) {
       lengths(task, USUAL.length);
     },
     waits: () => form.setAttribute("aria-busy", "true"),
-    /** @param {import("../core/wire/problem.js").Problem} problem */
+    /** @param {import("../core/wire/reply.js").Problem} problem */
     fails(problem) {
       form.removeAttribute("aria-busy");
       box.setAttribute("aria-invalid", "true");
@@ -125,6 +122,6 @@ export function bindChoices({ t }, zoo, { get, change }) {
 /** Sort models in the order of the zoo. @param {Zoo} zoo @param {string[]} models */
 const ordered = (zoo, models) => zoo.models.map(({ name }) => name).filter((name) => models.includes(name));
 
-/** @param {string} key @param {string} label @param {import("../lib/render.js").Described[]} list */
+/** @param {string} key @param {string} label @param {import("../lib/dom.js").Described[]} list */
 const group = (key, label, list) =>
   el("fieldset", { key, className: "option" }, el("legend", {}, label), el("div", { className: "choice" }, ...list));

@@ -3,7 +3,7 @@
  * model.
  */
 
-import { placeOf } from "../core/wire/attentions.js";
+import { placeOf } from "../core/wire/model.js";
 
 /** @import { ModelInfo } from "../core/wire/model.js" */
 /** @typedef {import("../core/wire/schemas.d.ts").ZooModelReply & {info: ModelInfo}} ZooModel */

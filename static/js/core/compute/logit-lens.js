@@ -3,14 +3,13 @@
  * attention.
  */
 
-import { withMask, place, predictingBlock, blocksOfStack } from "../wire/attentions.js";
-import { predictedToken } from "./predictions.js";
+import { blocksOfStack, place, predictingBlock, withMask } from "../wire/model.js";
+import { contrastTensors, gradientOf, gradientRow, mostProbable, partOf, predictedToken } from "./predictions.js";
 import { memo } from "../../lib/memo.js";
-import { mostProbable, contrastTensors, gradientOf, gradientRow, partOf } from "./contrast.js";
 import { plane } from "../wire/wire.js";
 
 /** @import { Trace, Tensor } from "../wire/wire.js" */
-/** @import { Model } from "../wire/attentions.js" */
+/** @import { Model } from "../wire/model.js" */
 /** @import { State } from "../store/link.js" */
 /** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
 /** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */

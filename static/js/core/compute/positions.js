@@ -11,10 +11,10 @@
  *     ⎣ cos((pos+k)ω) ⎦ = ⎣ −sin kω  cos kω ⎦ ⎣ cos(pos·ω) ⎦
  */
 
-import { blockOf, typedText, selfBlock } from "../wire/attentions.js";
+import { blockOf, selfBlock, typedText } from "../wire/model.js";
 
 /** @import { Matrix } from "../wire/wire.js" */
-/** @import { Model } from "../wire/attentions.js" */
+/** @import { Model } from "../wire/model.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
 

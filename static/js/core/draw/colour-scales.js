@@ -6,7 +6,7 @@
  */
 
 import { memo } from "../../lib/memo.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 
 /** @typedef {[number, number, number]} Rgb  0–255 */
 /** @typedef {Rgb[]} Stops  evenly spaced from the scale's low end to its high end */

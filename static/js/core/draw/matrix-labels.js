@@ -1,8 +1,7 @@
 /** The labels along both sides of a matrix: words slant, single characters are upright. */
 
-import { h, write } from "../../lib/dom.js";
+import { h, make, write } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
-import { make } from "../../lib/render.js";
 import { plainStep } from "../wire/tokens.js";
 import { step } from "./token.js";
 

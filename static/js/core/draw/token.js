@@ -1,6 +1,6 @@
 /** Token labels as elements, each with its language; special tokens are marked. */
 
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { bareWord, isRightToLeft, plainLabel, plainStep } from "../wire/tokens.js";
 import { s } from "./svg.js";
 

@@ -1,20 +1,107 @@
 /** Controls that change the model instead of the view. */
 
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { significant } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { throttle } from "../../lib/timing.js";
 import { token } from "../draw/token.js";
-import { editModel } from "../store/model-changes.js";
+import {
+  changes, isSameChange, linkValueOf, plainChange, putChange, toggleChange, withSameTarget, withoutChange,
+} from "../store/interventions.js";
+import { isFixed } from "../store/share-contents.js";
+import { canChangeAttention } from "../wire/model.js";
 import { plainStep } from "../wire/tokens.js";
 import { radios } from "./controls.js";
 
-/** @import { Context } from "./types.js" */
+/** @import { Change } from "../store/interventions.js" */
+/** @import { Origin } from "../store/store.js" */
 /** @import { Step } from "../wire/tokens.js" */
+/** @import { Context } from "./types.js" */
+
+// Change the model: each change is a separate entry in the browser's history, so Back undoes it.
+
+/**
+ * The effects that a model supports: the mean of a head has to be known.
+ * @param {Record<string, string>} effects  with their names
+ * @param {import("../store/store.js").Page["model"]} model
+ * @param {string} [present]  one that is chosen already
+ */
+export const offered = (effects, model, present) =>
+  Object.fromEntries(Object.entries(effects).filter(([effect]) => effect !== "mean" || effect === present || !model || model.capabilities.includes("mean")));
+
+/** @param {Pick<Context, "store" | "t" | "announce">} context */
+export function editModel({ store, t, announce }) {
+  const list = () => changes(store.get().link);
+
+  /** Set the changes and show the changed model. @param {Change[]} next @param {Origin} [origin] */
+  function set(next, origin = "chosen") {
+    if (JSON.stringify(next) === JSON.stringify(list())) return;
+    const { options } = store.get().link;
+    store.go({ interventions: linkValueOf(next), options: options.as === "trained" ? { ...options, as: "changed" } : options }, origin);
+  }
+
+  return {
+    list,
+
+    /**
+     * Whether the model cannot be changed: a share whose model is gone, or a model of which only
+     * the weights are known.
+     */
+    fixed: () => isFixed(store.get()) || !canChangeAttention(store.get().model),
+
+    /** @param {Change} change @returns {Change | null}  what is done to the same thing */
+    currentChange: (change) => withSameTarget(list(), change),
+
+    /** @param {Change} change  Whether just this is on. */
+    on(change) {
+      const present = withSameTarget(list(), change);
+      return present !== null && isSameChange(present, change);
+    },
+
+    /** @param {Change} change @param {Origin} [origin] */
+    put(change, origin) {
+      announce(plainChange(change, store.get(), t));
+      set(putChange(list(), change), origin);
+    },
+
+    /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
+    remove(change, origin) {
+      announce(t("Undone: {change}", { change: plainChange(withSameTarget(list(), change) ?? change, store.get(), t) }));
+      set(withoutChange(list(), change), origin);
+    },
+
+    /** @param {Change} change */
+    toggle(change) {
+      announce(plainChange(change, store.get(), t));
+      set(toggleChange(list(), change));
+    },
+
+    /**
+     * @param {Change[]} present  of the list
+     * @param {(change: Change) => Change | null} to  null: it goes
+     * @param {Origin} [origin]
+     */
+    replace(present, to, origin) {
+      const next = list().map((change) => (present.includes(change) ? to(change) : change));
+      for (const change of next) if (change && !list().includes(change)) announce(plainChange(change, store.get(), t));
+      set(next.flatMap((change) => change ?? []), origin);
+    },
+
+    /** @param {number} index  One of the list, whatever it is. */
+    drop(index) {
+      announce(t("Undone: {change}", { change: plainChange(list()[index], store.get(), t) }));
+      set(list().filter((_, i) => i !== index));
+    },
+
+    clear() {
+      announce(t("All changes undone: this is the model as trained."));
+      set([]);
+    },
+  };
+}
 
 /**
  * Radio buttons.
- * @param {import("../figure/types.js").Context} context
+ * @param {import("./types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
  * @param {(value: string) => Record<string, string>} values  given the chosen one

@@ -1,11 +1,12 @@
-/** Controls for the options of views. */
+/** Controls: for the options of views, for moving through steps, and for typing a sentence. */
 
-import { h, write } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
-import { plan, planInLink } from "../store/decode-options.js";
+import { el, h, render, write } from "../../lib/dom.js";
+import { debounce } from "../../lib/timing.js";
+import { plan, planInLink } from "../store/options.js";
 import { isFixed } from "../store/share-contents.js";
 import { outputKind } from "../wire/reply.js";
 import { labels, plainLabel } from "../wire/tokens.js";
+import { onSteps } from "./pointing.js";
 
 /** @import { Context } from "./types.js" */
 
@@ -148,3 +149,158 @@ export const contrastMenu = (t, lang, { value, tokens, onChoice }) =>
     { className: "contrast-menu", "aria-label": t("Word to contrast with"), value, lang, onchange: (/** @type {Event} */ { target }) => onChoice(/** @type {HTMLSelectElement} */ (target).value) },
     tokens.map(({ value, piece }) => el("option", { key: value, value }, plainLabel(labels([{ ...piece, start: 0, end: 0 }], lang)[0]))),
   );
+
+// Back, Play, Next: buttons and keys that move through steps, one at a time or automatically.
+
+/**
+ * @typedef {object} Steps
+ * @property {() => number} current  the current one
+ * @property {() => number} last  −1: none yet
+ * @property {(to: number) => void} go
+ * @property {number} beat  milliseconds per step while playing
+ * @property {() => boolean} [waits]  whether playing must wait
+ */
+
+/** Elements that use letters and arrows themselves, and those that use only arrows. */
+const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
+const MOVES = "input, [role=application], .tiles";
+/** @param {Context} context @param {Steps} steps */
+export function createTransport(context, { current, last, go, beat, waits = () => false }) {
+  const { t } = context;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let playing;
+  const button = (/** @type {string} */ text, /** @type {() => void} */ onclick, className = "button") =>
+    h("button", { type: "button", className, onclick }, text);
+  const back = button("← " + t("Back"), () => by(-1));
+  const play = button("", toggle, "button strong play");
+  const on = button(t("Next") + " →", () => by(1));
+  const positionLabel = h("span", { className: "where", "aria-live": "off" });
+  const element = h("div", { className: "transport", role: "group", "aria-label": t("Steps") }, back, play, on, positionLabel);
+
+  /** @param {number} steps  by the reader's own hand, which ends playing */
+  function by(steps) {
+    pause();
+    move(steps);
+  }
+
+  /** @param {number} steps */
+  function move(steps) {
+    if (last() >= 0) go(Math.min(Math.max(current() + steps, 0), last()));
+  }
+
+  function toggle() {
+    if (playing !== undefined || last() < 0) return pause();
+    if (current() === last()) go(0);
+    playing = setInterval(tick, beat);
+    label();
+  }
+
+  function tick() {
+    if (waits()) return;
+    if (current() < last()) move(1);
+    if (current() >= last()) pause();
+  }
+
+  function pause() {
+    clearInterval(playing);
+    playing = undefined;
+    label();
+  }
+
+  function label() {
+    const [sign, word] = playing === undefined ? ["▶", t("Play")] : ["❚❚", t("Pause")];
+    render(play, el("span", { "aria-hidden": "true" }, sign), word);
+  }
+
+  const release = onSteps(context.keys, {
+    projector: () => context.store.get().link.options.projector === true,
+    takes: { arrows: `${WRITES}, ${MOVES}`, space: WRITES },
+    ends: true,
+    go: by,
+    space: toggle,
+  });
+  label();
+  return {
+    element,
+    pause,
+
+    /** @param {string} positionText  where one is */
+    show(positionText) {
+      back.disabled = current() === 0;
+      on.disabled = current() >= last();
+      positionLabel.textContent = positionText;
+    },
+    destroy: () => (pause(), release()),
+  };
+}
+
+// Typing a sentence: submit after a pause or on Enter, and never while an input method is composing. Used
+// by every text box for sentences.
+
+/** The pause, in milliseconds; a long text takes seconds to run, so its author is given longer. */
+const PAUSE = { short: 250, long: 800 };
+/** Letters from which a text is long. */
+const LONG = 1000;
+
+/**
+ * @typedef {object} Typing
+ * @property {() => void} submit  submits the text
+ * @property {() => void} [onEnter]  called on Enter instead of submitting
+ * @property {() => void} [onInput]  called at every key, composing or not
+ * @property {"rest" | "leave" | "enter"} [submitOn]  when to submit: after a pause or on Enter; on
+ *   leaving the box or on Enter; only on Enter
+ */
+
+/**
+ * @param {HTMLInputElement | HTMLTextAreaElement} box
+ * @param {Typing} typing
+ * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
+ */
+export function bindTyping(box, { submit, onEnter, onInput = () => {}, submitOn = "rest" }) {
+  const rests = { short: debounce(submit, PAUSE.short), long: debounce(submit, PAUSE.long) };
+  /** The pause that runs. */
+  let pause = rests.short;
+  let composing = false;
+  let submitted = "";
+  function typed() {
+    if (submitOn !== "rest" || composing) return;
+    pause.cancel();
+    pause = box.value.length > LONG ? rests.long : rests.short;
+    pause.later();
+  }
+
+  box.addEventListener("compositionstart", () => {
+    composing = true;
+    pause.cancel();
+  });
+  box.addEventListener("compositionend", () => {
+    composing = false;
+    typed();
+  });
+  box.addEventListener("input", () => {
+    onInput();
+    typed();
+  });
+  box.addEventListener("keydown", (event) => {
+    const { key, isComposing, keyCode } = /** @type {KeyboardEvent} */ (event);
+    // Safari ends a composition before its last Enter; there only the key code shows it.
+    if (key !== "Enter" || isComposing || composing || keyCode === 229) return;
+    event.preventDefault();
+    pause.cancel();
+    submitted = box.value;
+    (onEnter ?? submit)();
+  });
+  // After Enter, leaving the box submits nothing new.
+  if (submitOn === "leave") box.addEventListener("change", () => box.value !== submitted && submit());
+  return { now: () => pause.now(), cancel: () => pause.cancel() };
+}
+
+/**
+ * Make a text box as tall as its contents, if the browser lacks `field-sizing`.
+ * @param {HTMLTextAreaElement} box
+ */
+export function grow(box) {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}

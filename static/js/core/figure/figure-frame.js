@@ -1,8 +1,7 @@
 /** The legend of a matrix: colours and patterns in one line below it. */
 
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { four, rounded, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { diverging, gradient, sequential } from "../draw/colour-scales.js";
 import { pairIn, heatmapOf } from "../store/heatmap-data.js";

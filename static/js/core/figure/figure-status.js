@@ -1,7 +1,7 @@
 /** The status of a figure: loading, or a problem. */
 
 import { h } from "../../lib/dom.js";
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 import { wording } from "./problem-wording.js";
 
 /** @import { Page } from "../store/store.js" */
@@ -92,7 +92,7 @@ export function problemLine({ t }, again) {
   button.addEventListener("click", again);
   return {
     element,
-    /** @param {import("../wire/problem.js").Problem | null} problem */
+    /** @param {import("../wire/reply.js").Problem | null} problem */
     show(problem) {
       element.hidden = !problem;
       words.textContent = problem ? wording(t, problem) : "";

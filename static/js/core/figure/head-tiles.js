@@ -3,17 +3,16 @@
  * head for pointer, keys and screen readers.
  */
 
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { headThumbnail } from "../compute/head-thumbnails.js";
+import { headThumbnail } from "../compute/computed-tensors.js";
 import { measures, patterns } from "../compute/head-pattern-names.js";
 import { cellAt, sinkDivision, headGridSvg, tilePaint, writeTile as paintTile } from "../draw/head-grid.js";
 import { sharpness } from "../draw/matrix-canvas.js";
 import { sequential } from "../draw/colour-scales.js";
 import { isOff } from "../store/interventions.js";
-import { axes, extent, place } from "../wire/attentions.js";
+import { axes, extent, place } from "../wire/model.js";
 import { isPlainKey, onArrows, within } from "./pointing.js";
 import { meaning } from "./figure-frame.js";
 

@@ -1,8 +1,7 @@
 /** The three pictures A, B and B − A, on the same axes, highlighted together. */
 
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { four, plus, rounded, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { reach } from "../compute/token-diff.js";
 import { abreast } from "../draw/export-picture.js";
@@ -14,7 +13,7 @@ import { quoted, step } from "../draw/token.js";
 import { otherPlace, otherSentence, axisIndexOf } from "../store/comparison.js";
 import { highlightOf } from "../store/highlight.js";
 import { isOff } from "../store/interventions.js";
-import { blockAt, texts } from "../wire/attentions.js";
+import { blockAt, texts } from "../wire/model.js";
 import { plainStep } from "../wire/tokens.js";
 import { legend } from "./figure-frame.js";
 import { createMatrix } from "./matrix.js";
@@ -333,7 +332,7 @@ function cellNumbers({ t }, { a, b, delta, cols }, { row, col }) {
 
 // The largest changes, in words and numbers.
 
-/** @param {Context} context @param {Comparison} comparison @returns {import("../../lib/render.js").Child[]} */
+/** @param {Context} context @param {Comparison} comparison @returns {import("../../lib/dom.js").Child[]} */
 export function headline({ store, t, phrase }, { rows, cols, changes, a, b }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;

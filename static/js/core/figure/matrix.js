@@ -3,16 +3,15 @@
  * pointer and key handling. It knows only rows and columns; their meaning is up to the view.
  */
 
-import { h } from "../../lib/dom.js";
+import { h, render } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
-import { render } from "../../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { createChart, hasRoom } from "../draw/matrix-canvas.js";
 import { boxOf, fitGeometry, lineHeight, placeAt } from "../draw/matrix-geometry.js";
 import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/matrix-labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
-import { texts } from "../wire/attentions.js";
+import { texts } from "../wire/model.js";
 import { onArrows, within } from "./pointing.js";
 import { meaning } from "./figure-frame.js";
 import { createZoom } from "./zoom.js";
@@ -84,7 +83,7 @@ function createMatrixHighlight() {
     /**
      * @param {Geometry | null} geometry
      * @param {Place | null} place
-     * @param {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} contentOf
+     * @param {(cell: {row: number, col: number}) => import("../../lib/dom.js").Child[]} contentOf
      */
     tell(geometry, place, contentOf) {
       const { row = null, col = null } = place ?? {};
@@ -116,7 +115,7 @@ function lay(mark, area) {
  * @property {(place: Place | null) => void} onHover
  * @property {(place: Place, trigger: "click" | "key") => void} onPick
  * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
- * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
+ * @property {(cell: {row: number, col: number}) => import("../../lib/dom.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
  */
 /**

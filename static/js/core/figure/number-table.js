@@ -1,10 +1,10 @@
 /** Computed numbers as a table in which each cell has the colour of its number. */
 
 import { plainly } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { colour, contrast, css, diverging, rgb, sequential } from "../draw/colour-scales.js";
 
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 /** @import { Theme } from "../page/page-context.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 

@@ -1,13 +1,12 @@
 /** What a reader points at in a figure, which someone else's page can highlight in the same figure. */
 
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { explainedPair } from "../store/highlight.js";
-import { axes } from "../wire/attentions.js";
+import { axes } from "../wire/model.js";
 import { plainStep } from "../wire/tokens.js";
 
-/** @import { Context } from "./types.js" */
 /** @import { Highlight } from "../store/store.js" */
+/** @import { Context } from "./types.js" */
 
 /**
  * @typedef {object} Pointing
@@ -122,7 +121,7 @@ export const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1],
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
 /** Keys within a list of whichever direction. */
-export const LIST_STEPS = /** @type {Record<string, number>} */ ({ ...STEPS, ArrowUp: -1, ArrowDown: 1, ...ENDS });
+const LIST_STEPS = /** @type {Record<string, number>} */ ({ ...STEPS, ArrowUp: -1, ArrowDown: 1, ...ENDS });
 /** Keys sent by a presenter's remote; outside projector mode they scroll. */
 export const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
 /** All keys that turn pages: some remotes send arrows. */
@@ -183,4 +182,39 @@ export function onSteps(keys, { projector, takes, ends = false, go, space }) {
     else space(shiftKey);
   }
   return keys.listen(pressed, { first: true });
+}
+
+// A list of buttons that is one stop of Tab: the arrow keys, Home and End move within it. A sentence of
+// twenty words would otherwise be twenty stops before the figure.
+
+/**
+ * @param {HTMLElement} list  what is in it may change
+ * @param {string} [item]  selector of what can have the focus
+ */
+export function makeOneStop(list, item = "button") {
+  const items = () => /** @type {HTMLButtonElement[]} */ ([...list.querySelectorAll(item)]).filter(({ disabled }) => !disabled);
+  /** @type {HTMLElement | null} */
+  let last = null;
+  list.dataset.oneStop = "";
+
+  function reach() {
+    const all = items();
+    const stop = all.find((button) => button === last) ?? all.find((button) => button.getAttribute("aria-pressed") === "true") ?? all[0];
+    for (const button of all) if (button.tabIndex !== (button === stop ? 0 : -1)) button.tabIndex = button === stop ? 0 : -1;
+  }
+
+  list.addEventListener("focusin", ({ target }) => {
+    last = /** @type {HTMLElement} */ (target).closest(item);
+    reach();
+  });
+  list.addEventListener("keydown", (event) => {
+    const all = items();
+    const index = all.findIndex((button) => button === event.target);
+    if (index < 0 || !isPlainKey(event) || !(event.key in LIST_STEPS)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[within(Math.max(index + LIST_STEPS[event.key], 0), all.length)].focus();
+  });
+  new MutationObserver(reach).observe(list, { childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"] });
+  reach();
 }

@@ -1,6 +1,6 @@
 /** Messages for problems: what went wrong and what to do about it. */
 
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 
 /** @import { Translate } from "../../lib/i18n.js" */
 

@@ -4,10 +4,10 @@ import { findingOf } from "../compute/attention-row.js";
 import { doubtfulWord, doubtsOf } from "../store/certainty.js";
 import { heatmapOf, highlightIn, largestChange, weightChange } from "../store/heatmap-data.js";
 import { rounded, two } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../wire/wire.js";
-import { attentionAt, blockAt, extent, place, isSupervised } from "../wire/attentions.js";
+import { attentionAt, blockAt, extent, isSupervised, place } from "../wire/model.js";
 import { isOff } from "../store/interventions.js";
 import { windowSaid } from "../store/model-part-names.js";
 
@@ -18,7 +18,7 @@ import { windowSaid } from "../store/model-part-names.js";
  * @param {Pick<Context, "phrase" | "t">} context
  * @param {import("../store/store.js").Page} page
  * @param {import("../store/store.js").Highlight | null} hovered
- * @returns {(string | import("../../lib/render.js").Described)[] | null}
+ * @returns {(string | import("../../lib/dom.js").Described)[] | null}
  */
 export function rowCaption({ phrase, t }, page, hovered) {
   const read = heatmapOf(page);
@@ -61,7 +61,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
  * @param {import("../store/heatmap-data.js").Reading} read
  * @param {number} rowIndex
  * @param {number | null} col
- * @returns {(string | import("../../lib/render.js").Described)[]}
+ * @returns {(string | import("../../lib/dom.js").Described)[]}
  */
 function changeOfWeight({ phrase, t }, page, { matrix, cols }, rowIndex, col) {
   const pointedAt = col === null ? null : weightChange(page, { row: rowIndex, col });

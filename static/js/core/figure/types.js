@@ -39,7 +39,7 @@
  * @property {(t: import("../../lib/i18n.js").Translate) => string} about  one paragraph on how to read
  *   it
  * @property {string[]} [capabilities]  that a model must have; absent: none
- * @property {(block: import("../wire/attentions.js").Block) => boolean} [blocks]  whether it
+ * @property {(block: import("../wire/model.js").Block) => boolean} [blocks]  whether it
  *   applies to an attention; absent: to all
  * @property {boolean} [long]  whether it shows long texts (core/wire/long-texts.js) as well
  * @property {Frame} frame

@@ -6,7 +6,7 @@
 import { find, h } from "../../lib/dom.js";
 import { download } from "../../lib/browser.js";
 import { wording } from "../figure/problem-wording.js";
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 
 /**
  * @param {HTMLElement} button  its `aria-expanded` has the state

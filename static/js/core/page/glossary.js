@@ -3,8 +3,7 @@
  * it, or on a tap. The help lists all terms.
  */
 
-import { find, h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, find, h, render } from "../../lib/dom.js";
 
 /** @import { PageServices } from "../../workspace/main-figure.js" */
 

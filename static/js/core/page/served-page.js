@@ -4,7 +4,7 @@ import { find } from "../../lib/dom.js";
 import { problemLine } from "../figure/figure-status.js";
 import { createApi } from "../wire/api.js";
 import { createAsker } from "../wire/connection.js";
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 import { bindTheme, createPageContext } from "./page-context.js";
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import { memo, together } from "../../lib/memo.js";
-import { attention, crossBlock, place, typedText } from "../wire/attentions.js";
+import { attention, crossBlock, place, typedText } from "../wire/model.js";
 import { isLong } from "../wire/long-texts.js";
 import { runKind } from "./runs-with-and-without-changes.js";
 import { spelled, words } from "../compute/alignment.js";

@@ -3,9 +3,9 @@
  * equal tokens share a position.
  */
 
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 import { align, changes, difference, spread, swapped, transpose } from "../compute/token-diff.js";
-import { attention, axes, isBetweenTexts, blockAt, extent, place } from "../wire/attentions.js";
+import { attention, axes, blockAt, extent, isBetweenTexts, place } from "../wire/model.js";
 import { answer, runQuestion } from "./view-requests.js";
 import { memo, together } from "../../lib/memo.js";
 

@@ -5,7 +5,7 @@
 
 import { encodingTable } from "../compute/positions.js";
 import { completed } from "../wire/model.js";
-import { Problem, failure } from "../wire/problem.js";
+import { Problem, failure } from "../wire/reply.js";
 import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";

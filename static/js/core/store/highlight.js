@@ -4,8 +4,8 @@ import { explainedCell, mostFollowableRow, mostSalientRow, informativeness } fro
 import { isAdded, isWord, specialTokens, informativeKeys } from "../wire/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
-import { approximateWeights } from "../compute/head-thumbnails.js";
-import { attention, axes, isBetweenTexts, blockAt, blockOf, extent } from "../wire/attentions.js";
+import { approximateWeights } from "../compute/computed-tensors.js";
+import { attention, axes, blockAt, blockOf, extent, isBetweenTexts } from "../wire/model.js";
 
 /** @import { Highlight } from "./store.js" */
 /** @import { Trace, Matrix } from "../wire/wire.js" */
@@ -35,7 +35,7 @@ export function highlightOf({ link, model, trace, runs, share }, hovered) {
   return { query: first < matrix.rows ? first : 0, key: null, by: "default" };
 }
 
-/** @param {import("../wire/attentions.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
+/** @param {import("../wire/model.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
 function firstLook(model, trace, block, matrix) {
   const { query, key } = blockOf(model, block);
   const { rows, cols } = axes(model, trace, block);

@@ -3,7 +3,7 @@
  * are left out.
  */
 
-import { blockOf, blocks, extent } from "../wire/attentions.js";
+import { blockOf, blocks, extent } from "../wire/model.js";
 import { changesInForce } from "../wire/request.js";
 import { runOfLink, withRemembered } from "./runs-with-and-without-changes.js";
 
@@ -24,7 +24,7 @@ import { runOfLink, withRemembered } from "./runs-with-and-without-changes.js";
  * @property {true | null} chat  whether the text is a user's turn of a chat
  * @property {string | null} pair  the second of two texts
  * @property {string} view
- * @property {string} block  which attentions (core/wire/attentions.js); "": the model's last block
+ * @property {string} block  which attentions (core/wire/model.js); "": the model's last block
  * @property {number} layer  0-based
  * @property {number} head  0-based
  * @property {number | null} query  the pinned row

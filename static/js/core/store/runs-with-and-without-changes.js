@@ -3,7 +3,7 @@
  * show; the other one is kept too, so that switching needs no request.
  */
 
-import { blockAt } from "../wire/attentions.js";
+import { blockAt } from "../wire/model.js";
 import { changesInForce } from "../wire/request.js";
 import { isChanged } from "./interventions.js";
 import { memo, together } from "../../lib/memo.js";

@@ -3,19 +3,18 @@
  * tensors and answers that a view needs when they are missing.
  */
 
-import { thumbnailWeights } from "../compute/head-thumbnails.js";
+import { thumbnailWeights } from "../compute/computed-tensors.js";
 import { isLong } from "../wire/long-texts.js";
-import { Problem } from "../wire/problem.js";
+import { Problem } from "../wire/reply.js";
 import { changesInForce, request } from "../wire/request.js";
 import { createAsker, pause } from "../wire/connection.js";
 import { withTensors, missingAddresses, size } from "../wire/tensor-cache.js";
 import { aligningHead, openingHead } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 import { REQUEST_KEYS, fittedLink } from "./link.js";
-import { moreOf, runOf as askRun } from "./run-request.js";
+import { containedAnswer, keyOf, moreOf, ownRun, requestRun, runOf } from "./view-requests.js";
 import { answerFromShare, parametersFromShare } from "./share-contents.js";
 import { withOtherRun, otherRunPage, traceOfQuestion, runKind } from "./runs-with-and-without-changes.js";
-import { containedAnswer, keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Page, Store } from "./store.js" */
@@ -206,7 +205,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     const { trace: currentTrace } = store.get();
     const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(currentTrace) ? null : currentTrace });
     if (free && !alignedHead) needs.push(...thumbnailWeights(model, link.block));
-    return { model, trace: await watched(store, signal, (onProgress) => askRun(source, model, link, needs, signal, onProgress)) };
+    return { model, trace: await watched(store, signal, (onProgress) => requestRun(source, model, link, needs, signal, onProgress)) };
   }
 
   /** Stop a long run; the last picture stays, and the page offers to try again. */
@@ -281,7 +280,7 @@ const queued = (problem) => (problem.kind === "busy" ? new Problem("queued", { r
  * @template T
  * @param {Store} store
  * @param {AbortSignal} signal
- * @param {(onProgress: import("./run-request.js").OnProgress) => Promise<T>} request
+ * @param {(onProgress: import("./view-requests.js").OnProgress) => Promise<T>} request
  */
 async function watched(store, signal, request) {
   const report = (/** @type {Page["progress"]} */ progress) => {

@@ -3,7 +3,7 @@
  * the model.
  */
 
-import { blocks, candidateTensors } from "../wire/attentions.js";
+import { blocks, candidateTensors } from "../wire/model.js";
 import { isUnread } from "../wire/wire.js";
 import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
@@ -11,8 +11,7 @@ import { requestBody } from "../wire/request.js";
 import { DEFAULTS, chosenOptions, mergeStates, stateOfShare } from "./link.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
-import { longRequest } from "./run-request.js";
-import { containedAnswer, isOfRun, keyOf, ownRun, runOf, runQuestion } from "./view-requests.js";
+import { containedAnswer, isOfRun, keyOf, longRequest, ownRun, runOf, runQuestion } from "./view-requests.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */

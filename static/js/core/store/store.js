@@ -9,7 +9,7 @@ import { createSettler } from "./link.js";
 
 /** @import { State } from "./link.js" */
 /** @import { Trace } from "../wire/wire.js" */
-/** @import { Problem } from "../wire/problem.js" */
+/** @import { Problem } from "../wire/reply.js" */
 /** @import { ModelInfo } from "../wire/model.js" */
 /** @import { Share } from "../wire/api.js" */
 /** @import { Answer } from "./view-requests.js" */

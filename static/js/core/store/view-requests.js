@@ -1,14 +1,20 @@
 /**
- * What a view requests besides the tensors of the current trace. A question is plain data; equal
- * questions are sent once, and the answer is in the store under the question's key.
+ * What is requested for a page: the run that its link means, and what a view needs besides the run's tensors.
+ * Such a question is plain data; equal questions are sent once, and the answer is in the store under the
+ * question's key.
  */
 
-import { requestBody, changesInForce } from "../wire/request.js";
+import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
+import { blockOf } from "../wire/model.js";
+import { changesInForce, pairOf, request, requestBody, textsOf } from "../wire/request.js";
 
-/** @import { Page } from "./store.js" */
-/** @import { Problem } from "../wire/problem.js" */
-/** @import { Trace } from "../wire/wire.js" */
 /** @import { Positions } from "../wire/api.js" */
+/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { Problem } from "../wire/reply.js" */
+/** @import { Trace } from "../wire/wire.js" */
+/** @import { State } from "./link.js" */
+/** @import { Page } from "./store.js" */
+
 /** @typedef {Record<string, import("../wire/wire.js").Tensor>} Tensors */
 /**
  * @typedef {{trace: object}
@@ -104,4 +110,55 @@ export function containedAnswer(answers, question) {
 export function isOfRun(key, of) {
   const question = JSON.parse(key);
   return "trace" in question && !question.trace.dtype && runOf(question) === of;
+}
+
+// Asks for the run that a link means: the trace of a sentence, or the overview of a long text. Only the
+// server can count tokens: if a text may be long, it is asked to count them first.
+
+/** @typedef {Pick<import("./data-sources.js").Source, "trace" | "overview">} Source */
+/** @typedef {(progress: import("../wire/long-texts.js").Progress) => void} OnProgress */
+
+/**
+ * @param {Source} source
+ * @param {ModelInfo} model
+ * @param {State} link
+ * @param {string[]} needs  addresses of what is shown of a trace
+ * @param {AbortSignal} signal
+ * @param {OnProgress} onProgress
+ * @returns {Promise<Trace>}
+ */
+export async function requestRun(source, model, link, needs, signal, onProgress) {
+  if (mayBeLong(model, [link.source, link.target, pairOf({ model, link })])) {
+    const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
+    if (exceeds(counted)) return overviewOf(source, model, link, signal, onProgress);
+  }
+  return source.trace(request(model, link, needs), signal);
+}
+
+/**
+ * More of the run that is shown.
+ * @param {Source} source
+ * @param {Pick<import("./store.js").Page, "model" | "link" | "trace">} page
+ * @param {string[]} needs  addresses
+ * @param {AbortSignal} signal
+ * @param {OnProgress} onProgress
+ */
+export const moreOf = (source, { model, link, trace }, needs, signal, onProgress) =>
+  model && isLong(trace) ? overviewOf(source, model, link, signal, onProgress) : source.trace(request(model, link, needs), signal);
+
+/** @param {Source} source @param {ModelInfo} model @param {State} link @param {AbortSignal} signal @param {OnProgress} onProgress  The block of the link. */
+async function overviewOf(source, model, link, signal, onProgress) {
+  const select = blockOf(model, link.block).rows.map(({ place }) => place);
+  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL, dtype: "uint8" }, signal, onProgress);
+  return overviewTrace(reply, textsOf(model, link));
+}
+
+/**
+ * What overviews and tiles of a long text have in common, as the API takes it.
+ * @param {ModelInfo} model
+ * @param {State} link
+ */
+export function longRequest(model, link) {
+  const { source, target, direction, decode, chat, pair, model: id } = link;
+  return requestBody(model, { source, target, direction, decode, chat, pair, model: id, interventions: changesInForce(link) });
 }

@@ -1,10 +1,9 @@
 /** The requests that the server accepts. Every failure is thrown as a Problem. */
 
-import { Problem } from "./problem.js";
+import { Problem, connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
 import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath } from "./request.js";
-import { connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
 import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./subject-requests.js";
 import { sharedData } from "./frozen-replies.js";
 import { readSafetensors } from "./wire.js";

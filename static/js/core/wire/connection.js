@@ -1,7 +1,6 @@
 /** The only file that touches the network. Every failure is thrown as a Problem. */
 
-import { Problem, failure } from "./problem.js";
-import { connectionProblem, json, sound, split } from "./reply.js";
+import { Problem, connectionProblem, failure, json, sound, split } from "./reply.js";
 
 /** How often a busy server asks to be sent a sentence: its replies say for how long to leave it to others. */
 

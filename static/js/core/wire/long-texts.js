@@ -88,7 +88,7 @@ export function overviewTrace(reply, sent) {
 /**
  * The trace of a share as sent by the server: of a long text it is an overview.
  * @param {Trace} reply
- * @param {import("./attentions.js").Model} model
+ * @param {import("./model.js").Model} model
  * @param {Record<string, unknown>} state  of the share, as in a link
  * @returns {Trace}
  */

@@ -1,8 +1,7 @@
 /** Requests about rooms, training runs, heads over many sentences, collections, studies and assignments. */
 
 import { completed } from "./model.js";
-import { Problem } from "./problem.js";
-import { connectionProblem, json, tensors } from "./reply.js";
+import { Problem, connectionProblem, json, tensors } from "./reply.js";
 
 /**
  * @import {

@@ -1,10 +1,8 @@
 /** The lab's controls: everything that is chosen rather than typed into a matrix. */
 
 import { radios } from "../../core/figure/controls.js";
-import { makeOneStop } from "../../core/figure/arrow-key-list.js";
-import { isPlainKey } from "../../core/figure/pointing.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { isPlainKey, makeOneStop } from "../../core/figure/pointing.js";
+import { el, h, render } from "../../lib/dom.js";
 import { invalidCells } from "../lab-link.js";
 import { CHOICES, EXTRAS, MAX_SIZE, shuffled, sizes, transposedLab, unshuffled, withExtra, withSizes } from "../matrices.js";
 import { PRESETS, preset } from "../presets.js";

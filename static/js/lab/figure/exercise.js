@@ -3,7 +3,7 @@
 import { headedTable } from "../../core/figure/number-table.js";
 import { within } from "../../core/figure/pointing.js";
 import { number } from "../../lib/csv.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 
 /** @import { Step } from "../steps.js" */
 

@@ -5,7 +5,7 @@
 
 import { problemLine } from "../../core/figure/figure-status.js";
 import { createAsker } from "../../core/wire/connection.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem } from "../../core/wire/reply.js";
 import { h } from "../../lib/dom.js";
 import { debounce, throttle } from "../../lib/timing.js";
 import { invalidCells, labRequest } from "../lab-link.js";

@@ -1,8 +1,7 @@
 /** The editable matrices, each in its grid. */
 
 import { formulaText } from "../../core/compute/formula.js";
-import { h, write } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
+import { h, render, write } from "../../lib/dom.js";
 import { NAMES, enlarged } from "../matrices.js";
 import { numberGrid } from "./number-grid.js";
 

@@ -7,8 +7,7 @@
 import { cellStyle, largest } from "../../core/figure/number-table.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { copied, number, pasted } from "../../lib/csv.js";
-import { h, write } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render, write } from "../../lib/dom.js";
 
 /** @import { Cells } from "../../lib/csv.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
@@ -80,7 +79,7 @@ function described(content, context) {
  * A row or column without a name has no header.
  * @param {string} text
  * @param {Record<string, any>} props
- * @param {import("../../lib/render.js").Child} child
+ * @param {import("../../lib/dom.js").Child} child
  */
 const heading = (text, { scope, ...props }, child) => (text || typeof child === "object" ? el("th", { scope, ...props }, child) : el("td", props));
 

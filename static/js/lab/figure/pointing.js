@@ -4,10 +4,9 @@
  */
 
 import { formulaText, mathml } from "../../core/compute/formula.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { maskTerm } from "../../core/figure/number-table.js";
 import { significant } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { cellOrigins } from "../cell-calculation.js";
 import { createPointing, onArrows, within } from "../../core/figure/pointing.js";
 import { numberFormat } from "./step-results.js";

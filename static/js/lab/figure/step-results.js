@@ -3,16 +3,15 @@
 import { mathml } from "../../core/compute/formula.js";
 import { onPaper } from "../../core/draw/matrix-canvas.js";
 import { numberTable } from "../../core/figure/number-table.js";
-import { h, write } from "../../lib/dom.js";
+import { el, h, render, write } from "../../lib/dom.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { debounce } from "../../lib/timing.js";
 import { outputChanges } from "../matrices.js";
 import { largestWeight, shownSteps } from "../steps.js";
 import { createExercise } from "./exercise.js";
 
 /** @import { Answer, Step } from "../steps.js" */
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 /** @import { Lab } from "../matrices.js" */
 
 /** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */

@@ -7,7 +7,7 @@ import { plain, raised } from "../../core/compute/formula.js";
 import { plot } from "../../core/draw/line-chart.js";
 import { shareBar } from "../../core/draw/colour-scales.js";
 import { short, tiny } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
+import { el, render } from "../../lib/dom.js";
 import { integerText, resultTable } from "./fields.js";
 
 /** @typedef {{id: string, operations: string, count: number, steps: string, path: string}} Cost */

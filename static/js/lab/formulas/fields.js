@@ -1,11 +1,10 @@
 /** The numbers of a formula: typed, or moved with a slider, and checked. */
 
 import { number } from "../../lib/csv.js";
-import { h } from "../../lib/dom.js";
+import { el, h } from "../../lib/dom.js";
 import { grouped, tiny } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
 
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 
 /**
  * @typedef {object} Field  an integer

@@ -2,7 +2,7 @@
 
 import { plot } from "../../core/draw/line-chart.js";
 import { grouped, hundredths, roughly, significant, tiny } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
+import { el, render } from "../../lib/dom.js";
 import { integerText, resultTable } from "./fields.js";
 
 /** @typedef {{length: number, layers: number, features: number, heads: number, bytes: number}} Sizes */

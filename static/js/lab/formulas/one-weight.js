@@ -7,7 +7,7 @@
 import { fraction, plain, raised } from "../../core/compute/formula.js";
 import { plot } from "../../core/draw/line-chart.js";
 import { plus, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
+import { el, render } from "../../lib/dom.js";
 import { integerText, resultTable } from "./fields.js";
 
 /** @typedef {{w: number, attention: number, loss: number, gradient: number}} Descent */

@@ -1,12 +1,11 @@
 /** Why scores are divided by √dₖ: scores, weights and gradients of random vectors against d_k. */
 
 import { fraction, root } from "../../core/compute/formula.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem } from "../../core/wire/reply.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { plot } from "../../core/draw/line-chart.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { brief, significant, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { problemLine } from "../../core/figure/figure-status.js";
 

@@ -1,6 +1,6 @@
 /** The axes of a long text's matrix: its tokens, or groups of them. */
 
-import { blockAt } from "../../core/wire/attentions.js";
+import { blockAt } from "../../core/wire/model.js";
 import { asOneText, isAdded, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 

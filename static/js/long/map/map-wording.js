@@ -1,7 +1,7 @@
 /** Texts about a long text's matrix; for a pooled cell, that it is the largest of several. */
 
 import { findingOf } from "../../core/compute/attention-row.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { significant, tiny, two } from "../../lib/numbers.js";
 import { sentence } from "../../core/figure/row-wording.js";
 import { levelOf, quoted } from "./axes.js";
@@ -9,7 +9,7 @@ import { levelOf, quoted } from "./axes.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Axis } from "./axes.js" */
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 /** @import { CellValue } from "./tiles.js" */
 
 /** Three digits: the server keeps queries and keys in 16 bits, from which weights are good to some tenths of a percent. @param {number} value */

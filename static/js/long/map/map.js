@@ -3,8 +3,7 @@
  */
 
 import { onArrows } from "../../core/figure/pointing.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
+import { h, render } from "../../lib/dom.js";
 import { eachFrame } from "../../lib/timing.js";
 import { rowName } from "./axes.js";
 import { frameOf, hatching, paintMap, shownSize } from "./map-picture.js";
@@ -117,7 +116,7 @@ function createTip() {
     hide: () => void (element.hidden = true),
 
     /**
-     * @param {import("../../lib/render.js").Child[]} words
+     * @param {import("../../lib/dom.js").Child[]} words
      * @param {import("./map-window.js").Point} point  in pixels of the cells
      * @param {import("./map-picture.js").Frame} frame
      */

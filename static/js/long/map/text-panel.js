@@ -5,12 +5,10 @@
 
 import { colourOf, legible } from "../../core/draw/matrix-canvas.js";
 import { css, shadeOf } from "../../core/draw/colour-scales.js";
-import { radios } from "../../core/figure/controls.js";
-import { bindTyping } from "../../core/figure/text-input.js";
+import { bindTyping, radios } from "../../core/figure/controls.js";
 import { isAdded } from "../../core/wire/tokens.js";
-import { h, write } from "../../lib/dom.js";
+import { h, render, write } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { render } from "../../lib/render.js";
 import { largest } from "./map-picture.js";
 import { matrixName } from "./tiles.js";
 

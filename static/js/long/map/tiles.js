@@ -1,9 +1,9 @@
 /** The available parts of a head's matrix: tiles above the thumbnail, and the weight of a cell. */
 
 import { raster } from "../../core/draw/matrix-canvas.js";
-import { longRequest } from "../../core/store/run-request.js";
-import { attentionAt, blockAt, place, rules } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
+import { longRequest } from "../../core/store/view-requests.js";
+import { attentionAt, blockAt, place, rules } from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { coarseAddress } from "../../core/wire/tensor-cache.js";
 import { memo } from "../../lib/memo.js";

@@ -7,7 +7,7 @@ import { COVER } from "../../core/compute/aggregate-attention.js";
 import { matrix } from "../../core/compute/computed-tensors.js";
 import { shadeOf } from "../../core/draw/colour-scales.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
-import { render } from "../../lib/render.js";
+import { render } from "../../lib/dom.js";
 import { debounce } from "../../lib/timing.js";
 import { axesOf, linkOfWindow, windowInLink } from "./axes.js";
 import { createMinimap, layoutOf } from "./layout.js";

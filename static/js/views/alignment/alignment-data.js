@@ -2,7 +2,7 @@
 
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { alignment } from "../../core/compute/alignment.js";
-import { crossBlock, attention, extent } from "../../core/wire/attentions.js";
+import { attention, crossBlock, extent } from "../../core/wire/model.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { plane } from "../../core/wire/wire.js";
 

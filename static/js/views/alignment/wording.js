@@ -2,10 +2,9 @@
 
 import { quoted } from "../../core/draw/token.js";
 import { isOff } from "../../core/store/interventions.js";
-import { isSupervised } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
+import { isSupervised } from "../../core/wire/model.js";
+import { el, h } from "../../lib/dom.js";
 import { four, rounded, two } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
 import { completeness, alignerOf } from "./alignment-data.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -126,7 +125,7 @@ export function sentence({ phrase, t }, state, row) {
   });
 }
 
-/** @param {import("../../lib/render.js").Child} part */
+/** @param {import("../../lib/dom.js").Child} part */
 export const text = (part) => h("span", {}, part).textContent ?? "";
 
 /** @param {Page} page @param {Context["t"]} t */

@@ -1,7 +1,7 @@
 /** Notes on how the weights were processed, so that nothing is changed silently. */
 
-import { attentionAt, extent, place } from "../../core/wire/attentions.js";
-import { arrow } from "../../core/store/two-texts.js";
+import { attentionAt, extent, place } from "../../core/wire/model.js";
+import { arrow } from "../../core/store/heatmap-data.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { addedTokens } from "../../core/figure/row-wording.js";

@@ -11,16 +11,16 @@ import { step } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { legend } from "../../core/figure/figure-frame.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { heatmapOf, highlightIn, pairIn, tokenAt, weightChange } from "../../core/store/heatmap-data.js";
+import {
+  BETWEEN, directions, heatmapOf, highlightIn, pairIn, tokenAt, weightChange,
+} from "../../core/store/heatmap-data.js";
 import { SHARED, choiceOption, integerOption } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { BETWEEN, directions } from "../../core/store/two-texts.js";
-import { blockAt, place } from "../../core/wire/attentions.js";
+import { blockAt, place } from "../../core/wire/model.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { isPad } from "../../core/wire/tokens.js";
-import { h, heightOf, write } from "../../lib/dom.js";
+import { el, h, heightOf, render, write } from "../../lib/dom.js";
 import { four, rounded } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { mountLong } from "../../long/map/view.js";
 import { notes } from "./processing-notes.js";
 

@@ -2,25 +2,21 @@
 
 import { mountModels } from "../../compare-models/comparison-view.js";
 import { otherModels, placed, runB } from "../../compare-models/model-comparison.js";
-import { trio as trioOf } from "../../core/compute/computed-tensors.js";
-import { headThumbnail, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
+import { headThumbnail, thumbnailTensors, trio as trioOf } from "../../core/compute/computed-tensors.js";
 import { sequential } from "../../core/draw/colour-scales.js";
 import { colourTable, drawThumbnail } from "../../core/draw/head-grid.js";
-import { controls } from "../../core/figure/controls.js";
+import { bindTyping, controls, grow } from "../../core/figure/controls.js";
 import { changeList, headline, panels, pointing } from "../../core/figure/matrix-difference.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { bindTyping, grow } from "../../core/figure/text-input.js";
 import { comparison, otherPlace, otherRun, otherSentence } from "../../core/store/comparison.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { choiceOption, integerOption, nameOption, textOption } from "../../core/store/options.js";
 import { hasRun, isFixed } from "../../core/store/share-contents.js";
 import { answer } from "../../core/store/view-requests.js";
-import { blockAt, blocks, crossBlock, extent, isBetweenTexts, place } from "../../core/wire/attentions.js";
-import { bothWays } from "../../core/wire/model.js";
-import { Problem } from "../../core/wire/problem.js";
+import { blockAt, blocks, bothWays, crossBlock, extent, isBetweenTexts, place } from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

@@ -3,10 +3,11 @@
  * the encoder read that.
  */
 
-import { crossBlock, attention, extent, candidateTensors, place, predictingBlock, selfBlock } from "../../core/wire/attentions.js";
+import {
+  attention, candidateTensors, crossBlock, extent, place, predictingBlock, selfBlock,
+} from "../../core/wire/model.js";
 import { rounded, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { traceLabels } from "../../core/wire/tokens.js";
 import { meanPlane, row } from "../../core/wire/wire.js";
@@ -14,7 +15,7 @@ import { meanPlane, row } from "../../core/wire/wire.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Block } from "../../core/wire/attentions.js" */
+/** @import { Block } from "../../core/wire/model.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
 /** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{labels: Label[], weights: {values: number[], error?: number}}} Strip */
@@ -82,7 +83,7 @@ export function createAttentionRows(context) {
     const target = texts[self.query];
     const selfWeights = weights(page, ran, self.id, row);
     if (!selfWeights) return;
-    const written = (/** @type {import("../../lib/render.js").Child[]} */ title) =>
+    const written = (/** @type {import("../../lib/dom.js").Child[]} */ title) =>
       panel(self, title, t("decoder self-attention"), { labels: target.slice(0, row + 1), weights: { ...selfWeights, values: selfWeights.values.slice(0, row + 1) } });
     if (!joins || !reader) return render(strips, written([t("at the text so far")]));
     const source = texts[joins.key];
@@ -101,7 +102,7 @@ export function createAttentionRows(context) {
     );
   }
 
-  /** @param {Block} block @param {import("../../lib/render.js").Child[]} heading @param {string} term @param {Strip} strip */
+  /** @param {Block} block @param {import("../../lib/dom.js").Child[]} heading @param {string} term @param {Strip} strip */
   function panel(block, heading, term, { labels, weights: { values: weights, error } }) {
     const maximum = Math.max(...weights.filter(Number.isFinite));
     const cells = labels.map((label, index) =>

@@ -6,8 +6,7 @@
 import { isFixed } from "../../core/store/share-contents.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
 import { labels } from "../../core/wire/tokens.js";

@@ -1,15 +1,14 @@
 /** The current step with all data that the parts of the view show. */
 
 import { quoted } from "../../core/draw/token.js";
-import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
+import { plan, planInLink, withoutPrefix } from "../../core/store/options.js";
 import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
-import { outputKind } from "../../core/wire/reply.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem, outputKind } from "../../core/wire/reply.js";
 import { request } from "../../core/wire/request.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { four } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { neededTensors } from "./attention-rows.js";
 import { NOTHING, withLine, hypothesis, ofContinuation, onPath, runOfTrace, writtenTokens } from "./decoding-steps.js";
 
@@ -78,7 +77,7 @@ export const atStep = (page, stepIndex) =>
  * @property {import("./decoding-steps.js").Run} run
  * @property {boolean} frozen  whether only the data of a share's trace is available
  * @property {boolean} waiting  whether more steps are to come
- * @property {import("../../core/store/decode-options.js").Plan} plan
+ * @property {import("../../core/store/options.js").Plan} plan
  * @property {number} stepIndex  the step, from 0: a decoder row
  * @property {import("./decoding-steps.js").Step} step
  * @property {number} hypothesis  index of the selected hypothesis
@@ -117,7 +116,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const ids = pieces.map(({ id }) => id);
   const step = run.steps[stepIndex];
   const agrees = output?.tokens.length === ids.length && output.tokens.every(({ id }, i) => id === ids[i]);
-  /** @type {Trace | import("../../core/wire/problem.js").Problem | undefined} */
+  /** @type {Trace | import("../../core/wire/reply.js").Problem | undefined} */
   const unforced = isForced(page) ? answer(page, unforcedQuestion(page)) : undefined;
   const [, lang] = languages(trace.direction);
   const row =

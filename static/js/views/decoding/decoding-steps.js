@@ -3,7 +3,7 @@
  * Moving forwards and backwards only changes an index into the list of steps.
  */
 
-import { candidateTensors, typedText } from "../../core/wire/attentions.js";
+import { candidateTensors, typedText } from "../../core/wire/model.js";
 
 /** @import { Trace } from "../../core/wire/wire.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
@@ -208,7 +208,7 @@ export function divergence(a, b) {
  * The decoding as far as it is recorded in a trace, if the search cannot be run: one hypothesis per
  * step, with the ten most probable tokens. In traces from before candidates had texts, only tokens
  * of the sentence and its translation have a text.
- * @param {import("../../core/wire/attentions.js").Model} model
+ * @param {import("../../core/wire/model.js").Model} model
  * @param {Trace} trace
  * @returns {Run | null}  null if the trace has no candidates
  */

@@ -2,14 +2,13 @@
 
 import { isFixed } from "../../core/store/share-contents.js";
 import { two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
+import { h, render } from "../../lib/dom.js";
 import { radios } from "../../core/figure/controls.js";
 import { debounce } from "../../lib/timing.js";
-import { plan, planInLink } from "../../core/store/decode-options.js";
+import { plan, planInLink } from "../../core/store/options.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Plan } from "../../core/store/decode-options.js" */
+/** @import { Plan } from "../../core/store/options.js" */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 
 /** Milliseconds after the last move of a slider until its value is used. */

@@ -1,8 +1,7 @@
 /** The search tree from left to right: one column per step, best on top. */
 
 import { two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { curve, drawing, s } from "../../core/draw/svg.js";
 import { labels, plainLabel } from "../../core/wire/tokens.js";
 import { penalty, tree } from "./decoding-steps.js";

@@ -2,14 +2,13 @@
 
 import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
-import { bindTyping } from "../../core/figure/text-input.js";
+import { bindTyping } from "../../core/figure/controls.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { outputKind } from "../../core/wire/reply.js";
 import { labels } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, grouped, oneDecimal, tiny, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { continues } from "./current-step.js";
 import { measure, divergence } from "./decoding-steps.js";
 
@@ -170,7 +169,7 @@ function pieces({ tokens }, lang, from, stepIndex) {
   return [...all.slice(0, from), el("span", { className: "part" }, all.slice(from))];
 }
 
-/** @param {string} name @param {string} kind @param {Output} output @param {import("../../lib/render.js").Child[]} tokens */
+/** @param {string} name @param {string} kind @param {Output} output @param {import("../../lib/dom.js").Child[]} tokens */
 function line(name, kind, output, tokens) {
   const { logprob, perplexity } = measure(output.logprobs);
   const numbers = Object.entries({ logprob, score: output.score, perplexity });

@@ -2,16 +2,13 @@
 
 import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
-import { continuationLength } from "../../core/figure/controls.js";
-import { createTransport } from "../../core/figure/playback.js";
+import { continuationLength, createTransport } from "../../core/figure/controls.js";
 import { problemLine, waitingLine } from "../../core/figure/figure-status.js";
-import { withoutPrefix, plan, planInLink } from "../../core/store/decode-options.js";
-import { choiceOption, integerOption } from "../../core/store/options.js";
+import { choiceOption, integerOption, plan, planInLink, withoutPrefix } from "../../core/store/options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { isBetweenTexts, predictsNextToken } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
+import { isBetweenTexts, predictsNextToken } from "../../core/wire/model.js";
+import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
 import { createAttentionRows, neededTensors } from "./attention-rows.js";
 import { createCandidates } from "./candidates.js";

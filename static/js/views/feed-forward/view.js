@@ -3,20 +3,17 @@
  * stand out at one token. A unit can be switched off or set, and the output follows.
  */
 
-import { hiddenOf, outstanding, unitAt } from "../../core/store/hidden-units.js";
+import { hiddenOf, outstanding, sublayerName, unitAt } from "../../core/store/model-part-names.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
-import { createUnitChanges } from "../../core/figure/change-controls.js";
-import { editModel } from "../../core/store/model-changes.js";
+import { createUnitChanges, editModel } from "../../core/figure/change-controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { sublayerName } from "../../core/store/model-part-names.js";
 import { integerOption } from "../../core/store/options.js";
-import { axes, blockAt } from "../../core/wire/attentions.js";
+import { axes, blockAt } from "../../core/wire/model.js";
 import { languages } from "../../core/wire/tokens.js";
 import { plane } from "../../core/wire/wire.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 
@@ -109,7 +106,7 @@ function mount(context, root) {
     const largest = Math.max(...ofUnit, ...strongest.map(({ value }) => value), 1e-9);
     const bar = (/** @type {number} */ value) => el("td", { key: "bar" }, el("span", { className: "track" }, el("span", { className: "bar", style: { width: `${(100 * Math.max(0, value)) / largest}%` } })));
     const number = (/** @type {number} */ value, key = "value") => el("td", { key, className: value ? "" : "faint" }, two(value));
-    const button = (/** @type {number} */ index, /** @type {boolean} */ isSelected, /** @type {import("../../lib/render.js").Child} */ name) =>
+    const button = (/** @type {number} */ index, /** @type {boolean} */ isSelected, /** @type {import("../../lib/dom.js").Child} */ name) =>
       el("th", { key: "name", scope: "row" }, el("button", { type: "button", className: "button quiet", "data-index": String(index), "aria-pressed": String(isSelected) }, name));
     render(nameOfUnit, t("Unit {n} at each token", { n: unit + 1 }));
     render(byToken, el("tbody", {}, labels.map((label, i) => el("tr", { key: String(i), "data-selected": i === selected ? "" : undefined }, [button(i, i === selected, token(label)), bar(ofUnit[i]), number(ofUnit[i])]))));

@@ -2,7 +2,9 @@
 
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../../core/compute/computed-tensors.js";
-import { singleStep, attention, axes, isBetweenTexts, blockAt, blockOf, place, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
+import {
+  attention, axes, blockAt, blockOf, blocksOfStack, isBetweenTexts, place, selfBlock, singleStep,
+} from "../../core/wire/model.js";
 import { traceLabels } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 import { shareAtLeaf, crossGraph, network, rollout, stack } from "./flow.js";

@@ -7,10 +7,9 @@ import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { diverging, sequential } from "../../core/draw/colour-scales.js";
 import { quotedStep } from "../../core/draw/token.js";
 import { ramp } from "../../core/figure/figure-frame.js";
-import { isBetweenTexts, blockAt } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
+import { blockAt, isBetweenTexts } from "../../core/wire/model.js";
+import { el, h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
 import { reach } from "./flow-data.js";
 import { FAINT, STRONG } from "./layer-diagram.js";
 

@@ -1,8 +1,7 @@
 /** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
-import { thumbnailWeights, thumbnailTensors } from "../../core/compute/head-thumbnails.js";
+import { sinksNeeded, thumbnailTensors, thumbnailWeights } from "../../core/compute/computed-tensors.js";
 import { inGeneral, presentMeasures, measures, patterns } from "../../core/compute/head-pattern-names.js";
-import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { arrangeTiles, orderedTiles, writeTile as paintTile } from "../../core/draw/head-grid.js";
 import { file } from "../../core/draw/svg.js";
 import { quotedStep } from "../../core/draw/token.js";
@@ -10,14 +9,15 @@ import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { choiceOption } from "../../core/store/options.js";
-import { BETWEEN, arrow, cropped, croppedMatrix, directions, placeIn, shownTexts } from "../../core/store/two-texts.js";
-import { blockAt, place, summaries } from "../../core/wire/attentions.js";
+import {
+  BETWEEN, arrow, cropped, croppedMatrix, directions, placeIn, shownTexts,
+} from "../../core/store/heatmap-data.js";
+import { blockAt, place, summaries } from "../../core/wire/model.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
 import { row } from "../../core/wire/wire.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { oneDecimal, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

@@ -4,14 +4,13 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attention, axes, blockAt, predictingBlock } from "../../core/wire/attentions.js";
+import { attention, axes, blockAt, predictingBlock } from "../../core/wire/model.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { quoted, step } from "../../core/draw/token.js";
-import { contrastAt, gradientRow } from "../../core/compute/contrast.js";
+import { contrastAt, gradientRow } from "../../core/compute/predictions.js";
 import { predictedTokenOf, farthestCell, relevance } from "../../core/compute/logit-lens.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { legend } from "../../core/figure/figure-frame.js";

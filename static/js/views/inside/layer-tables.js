@@ -8,9 +8,8 @@ import { shareBar } from "../../core/draw/colour-scales.js";
 import { token } from "../../core/draw/token.js";
 import { onArrows } from "../../core/figure/pointing.js";
 import { labels } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { change, four, plus, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 
 /** @import { Candidate, Layer, Sum } from "../../core/compute/logit-lens.js" */
 /** @import { Context } from "../../core/figure/types.js" */
@@ -65,7 +64,7 @@ export function runs(count, keep) {
  * @param {number} count
  * @param {{keep: Set<number> | null, unfold: () => void}} fold
  * @param {number} width  columns of the table
- * @param {(layer: number) => import("../../lib/render.js").Child[]} rows
+ * @param {(layer: number) => import("../../lib/dom.js").Child[]} rows
  */
 const foldedRows = (t, count, { keep, unfold }, width, rows) =>
   runs(count, keep).flatMap(({ layers, isShown }) => {
@@ -146,7 +145,7 @@ export function ledgerTable(t, sum, paint, fold) {
   return sumsTable([t("Layer"), ...parts.map(({ label }) => label), "Σ"], rows, [el("th", { scope: "row" }, t("together")), ...sums.map((value) => el("td", {}, change(value))), all]);
 }
 
-/** @param {string[]} names @param {import("../../lib/render.js").Child[]} rows @param {import("../../lib/render.js").Child[]} foot */
+/** @param {string[]} names @param {import("../../lib/dom.js").Child[]} rows @param {import("../../lib/dom.js").Child[]} foot */
 const sumsTable = (names, rows, foot) =>
   el("table", { className: "ledger-sums" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows), el("tfoot", {}, el("tr", {}, foot)));
 
@@ -224,7 +223,7 @@ export function headTable({ t }, pick) {
  * @param {Context["t"]} t
  * @param {Sum} sum
  * @param {Parameters<typeof foldedRows>[2]} fold
- * @param {(at: HeadAddress, n: number, value: number) => import("../../lib/render.js").Described} cell
+ * @param {(at: HeadAddress, n: number, value: number) => import("../../lib/dom.js").Described} cell
  */
 function headRows(t, { heads }, fold, cell) {
   /** Self-attention comes first in a layer. */

@@ -3,7 +3,9 @@
  * of the written token, and how the translation's probability depends on the selected head.
  */
 
-import { RUNNER_UP, ahead, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast } from "../../core/compute/contrast.js";
+import {
+  RUNNER_UP, ahead, contrastAt, contrastOption, isAwaited, isItself, recorded, rivals, settledContrast,
+} from "../../core/compute/predictions.js";
 import { contributions, hasContributions, hasRelevance, lens, lensTensors, predictedTokenOf, settledLayer, strongestHead } from "../../core/compute/logit-lens.js";
 import { colour, css, diverging } from "../../core/draw/colour-scales.js";
 import { legible } from "../../core/draw/matrix-canvas.js";
@@ -11,12 +13,11 @@ import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { axes, blockOf, isBetweenTexts, predictingBlock } from "../../core/wire/attentions.js";
+import { axes, blockOf, isBetweenTexts, predictingBlock } from "../../core/wire/model.js";
 import { labels, languages } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { change, four, tiny, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { slopes as gradients } from "./gradients.js";
 import { headTable, isDeep, keptLayers, ledgerTable, lensTable } from "./layer-tables.js";
 
@@ -24,11 +25,11 @@ import { headTable, isDeep, keptLayers, ledgerTable, lensTable } from "./layer-t
 /** @import { Sum } from "../../core/compute/logit-lens.js" */
 /** @import { Trace } from "../../core/wire/wire.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 
 // "Why this token rather than that one?": whether the view contrasts, and with which token.
 
-/** @typedef {{value: string, piece: import("../../core/compute/contrast.js").Piece}} Choice */
+/** @typedef {{value: string, piece: import("../../core/compute/predictions.js").Piece}} Choice */
 
 /**
  * @param {Context} context
@@ -36,7 +37,7 @@ import { headTable, isDeep, keptLayers, ledgerTable, lensTable } from "./layer-t
  * @param {number} row
  * @param {import("../../core/wire/tokens.js").Label} written
  * @param {string} lang  of the tokens
- * @returns {import("../../lib/render.js").Described | null}  null: there is nothing to choose
+ * @returns {import("../../lib/dom.js").Described | null}  null: there is nothing to choose
  */
 function contrastChoice({ store, t, phrase }, trace, row, written, lang) {
   const page = store.get();
@@ -211,9 +212,9 @@ function mount(context, root) {
 /**
  * @param {string} className
  * @param {string} title
- * @param {import("../../lib/render.js").Child} table  scrolls, also with the keyboard, if it is too
+ * @param {import("../../lib/dom.js").Child} table  scrolls, also with the keyboard, if it is too
  *   wide
- * @param {import("../../lib/render.js").Child[]} remarks  how to read it
+ * @param {import("../../lib/dom.js").Child[]} remarks  how to read it
  */
 const section = (className, title, table, ...remarks) =>
   el(
@@ -336,7 +337,7 @@ export const lensRemarks = (t, layers) => [
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
-/** @param {Context["t"]} t @param {import("../../core/wire/attentions.js").Model} model @param {Rival | null} rival */
+/** @param {Context["t"]} t @param {import("../../core/wire/model.js").Model} model @param {Rival | null} rival */
 export const headRemarks = (t, model, rival) => [
   model && model.texts.length > 1 && (rival
     ? t("Only decoder heads add to the log-odds directly; encoder heads contribute through cross-attention.")

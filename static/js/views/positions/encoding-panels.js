@@ -4,9 +4,8 @@ import { angle, decay, dotProducts, kindOf, mostAlike, wavelength } from "../../
 import { plot } from "../../core/draw/line-chart.js";
 import { diverging } from "../../core/draw/colour-scales.js";
 import { step } from "../../core/draw/token.js";
-import { h } from "../../lib/dom.js";
+import { el, h } from "../../lib/dom.js";
 import { brief, four, roughly, significant, tiny, two } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
 import { largest } from "../../lib/vectors.js";
 import { apart, featureAt, marked, places } from "./encodings.js";
 import { createPanel } from "./position-matrix.js";

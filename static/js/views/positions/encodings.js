@@ -4,8 +4,8 @@ import { matrix, named, tensor } from "../../core/compute/computed-tensors.js";
 import { cosines, dotProducts, kindOf } from "../../core/compute/positions.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
-import { blockAt, positionedSteps } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
+import { blockAt, positionedSteps } from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
 
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */

@@ -4,13 +4,14 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attentionAt, axes, blockAt, extent, withMask, maskOf, headIndices, place, selfBlock } from "../../core/wire/attentions.js";
+import {
+  attentionAt, axes, blockAt, extent, headIndices, maskOf, place, selfBlock, withMask,
+} from "../../core/wire/model.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el } from "../../lib/render.js";
+import { el, h } from "../../lib/dom.js";
 import { step } from "../../core/draw/token.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem } from "../../core/wire/reply.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import { kindOf } from "../../core/compute/positions.js";

@@ -3,9 +3,8 @@
 import { file } from "../../core/draw/svg.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { blockAt, extent } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { blockAt, extent } from "../../core/wire/model.js";
+import { el, h, render } from "../../lib/dom.js";
 import { marked, size } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -17,7 +16,7 @@ import { marked, size } from "./encodings.js";
  * @property {string} name
  * @property {string} description
  * @property {boolean} square  whether columns are positions too
- * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
+ * @property {(cell: {row: number, col: number}) => import("../../lib/dom.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
  */
 
@@ -104,7 +103,7 @@ export function createKeyCell({ keys, announce, t }, light) {
     /**
      * @param {Place} place  a missing row or column stays as it is
      * @param {string} name  of the matrix
-     * @param {(cell: Cell) => import("../../lib/render.js").Child[]} tip
+     * @param {(cell: Cell) => import("../../lib/dom.js").Child[]} tip
      */
     move({ row, col }, name, tip) {
       cell = { row: row ?? cell?.row ?? 0, col: col ?? cell?.col ?? 0 };
@@ -115,7 +114,7 @@ export function createKeyCell({ keys, announce, t }, light) {
   };
 }
 
-/** The text of a tooltip. @param {import("../../lib/render.js").Child[]} children */
+/** The text of a tooltip. @param {import("../../lib/dom.js").Child[]} children */
 function words(children) {
   const line = h("p", {});
   render(line, ...children);

@@ -10,13 +10,12 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { changes } from "../../core/store/interventions.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
-import { attention, axes, extent, place, typedText, selfBlock } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
+import { attention, axes, extent, place, selfBlock, typedText } from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
 import { changesInForce } from "../../core/wire/request.js";
 import { languages } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { four, tiny } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { createKeyCell, picker } from "./position-matrix.js";
 
 /** @import { Context } from "../../core/figure/types.js" */

@@ -3,10 +3,9 @@
 import { check, frequency, pairs, rotationMatrix, wavelength } from "../../core/compute/positions.js";
 import { drawing, file, fine, s } from "../../core/draw/svg.js";
 import { controls } from "../../core/figure/controls.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, significant, tiny } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Positions } from "./encodings.js" */

@@ -8,13 +8,12 @@ import { diverging } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { axes, blockAt, selfBlock, typedText } from "../../core/wire/attentions.js";
+import { axes, blockAt, selfBlock, typedText } from "../../core/wire/model.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { plane, row } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { createKeyCell } from "./position-matrix.js";
 
 /** @import { Context } from "../../core/figure/types.js" */

@@ -3,9 +3,8 @@
  * as a rotation, attention without positions, and what a position is added to.
  */
 
-import { Problem } from "../../core/wire/problem.js";
-import { h } from "../../lib/dom.js";
-import { render } from "../../lib/render.js";
+import { Problem } from "../../core/wire/reply.js";
+import { h, render } from "../../lib/dom.js";
 import { choiceOption, listOption, integerOption } from "../../core/store/options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
@@ -27,7 +26,7 @@ import { createTurn } from "./rotation.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../core/figure/types.js").Picture | null} picture
- * @property {() => import("../../lib/render.js").Child[]} [finding]  the summary sentence; absent
+ * @property {() => import("../../lib/dom.js").Child[]} [finding]  the summary sentence; absent
  *   or empty: where the positions act
  * @property {() => import("../../core/compute/computed-tensors.js").ComputedTensors | null} [numbers]  absent: those
  *   of the table

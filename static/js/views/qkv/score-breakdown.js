@@ -12,13 +12,12 @@ import { explainedPair } from "../../core/store/highlight.js";
 import { networks, partName } from "../../core/store/model-part-names.js";
 import { isFixed, isInShare } from "../../core/store/share-contents.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
-import { attention, axes, place, placeOf, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
-import { h } from "../../lib/dom.js";
+import { attention, axes, blocksOfStack, place, placeOf, selfBlock } from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
+import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { memo } from "../../lib/memo.js";
 import { change, four, plus, tiny, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { cellOf, termsOf } from "./score-names.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
@@ -120,7 +119,7 @@ function content(context, selected, terms) {
   ];
 }
 
-/** @param {Page} page @param {ShownPair} at @returns {Record<Side, import("../../lib/render.js").Described>}  the two tokens */
+/** @param {Page} page @param {ShownPair} at @returns {Record<Side, import("../../lib/dom.js").Described>}  the two tokens */
 function tokens({ model, trace, link }, { query, key }) {
   const { rows, cols } = axes(model, /** @type {import("../../core/wire/wire.js").Trace} */ (trace), link.block);
   return { query: el("span", { className: "as-query" }, quoted(rows[query].writes)), key: el("span", { className: "as-key" }, quoted(cols[key].writes)) };

@@ -12,12 +12,13 @@ import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { choiceOption, flagOption } from "../../core/store/options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { attentionAt, axes, isBetweenTexts, blockAt, maskOf, withMask, headIndices, place, hasVectors } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
+import {
+  attentionAt, axes, blockAt, hasVectors, headIndices, isBetweenTexts, maskOf, place, withMask,
+} from "../../core/wire/model.js";
+import { Problem } from "../../core/wire/reply.js";
 import { plane } from "../../core/wire/wire.js";
-import { h } from "../../lib/dom.js";
+import { h, render } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
-import { render } from "../../lib/render.js";
 import { largest } from "../../lib/vectors.js";
 import { scoreQuestions, createBreakdown, needed } from "./score-breakdown.js";
 

@@ -1,11 +1,10 @@
 /** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
 import { cellPicker, onArrows, within } from "../../core/figure/pointing.js";
-import { attention, attentionAt, axes, blockAt, headIndices, place, hasVectors } from "../../core/wire/attentions.js";
+import { attention, attentionAt, axes, blockAt, hasVectors, headIndices, place } from "../../core/wire/model.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { quoted } from "../../core/draw/token.js";
 import { memo } from "../../lib/memo.js";
 import { textRuler } from "../../core/draw/matrix-labels.js";

@@ -1,9 +1,8 @@
 /** One head at one step, enlarged: its matrix, its caption and its highlights. */
 
-import { blockAt } from "../../core/wire/attentions.js";
+import { blockAt } from "../../core/wire/model.js";
 import { two } from "../../lib/numbers.js";
-import { h, heightOf } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, heightOf, render } from "../../lib/dom.js";
 import { step } from "../../core/draw/token.js";
 import { counted, formation, traceAt } from "./training-history.js";
 import { rowCaption } from "../../core/figure/row-wording.js";

@@ -2,11 +2,10 @@
 
 import { margins, plot } from "../../core/draw/line-chart.js";
 import { createPlot } from "../../core/draw/plotly.js";
-import { createTransport } from "../../core/figure/playback.js";
+import { createTransport } from "../../core/figure/controls.js";
 import { words } from "../../core/figure/zoom.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { oneDecimal, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { counted, scores } from "./training-history.js";
 
 /** @import { Context } from "../../core/figure/types.js" */

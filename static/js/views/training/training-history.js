@@ -11,7 +11,7 @@ import { answer } from "../../core/store/view-requests.js";
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Trace, Tensor } from "../../core/wire/wire.js" */
-/** @import { Problem } from "../../core/wire/problem.js" */
+/** @import { Problem } from "../../core/wire/reply.js" */
 /**
  * @typedef {object} Snapshot
  * @property {number} step

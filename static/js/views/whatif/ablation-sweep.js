@@ -4,7 +4,7 @@
  */
 
 import { four, two } from "../../lib/numbers.js";
-import { el } from "../../lib/render.js";
+import { el } from "../../lib/dom.js";
 import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
 import { plainLabel } from "../../core/wire/tokens.js";
@@ -18,7 +18,7 @@ import { headGrid, pairGrid, partsOf, sublayerGrid, tokenGrid } from "./sweep-gr
 /** @import { Sweep } from "./head-sweep.js" */
 /** @import { Kind } from "./sweep.js" */
 /** @import { Cell } from "./sweep-grids.js" */
-/** @import { Child } from "../../lib/render.js" */
+/** @import { Child } from "../../lib/dom.js" */
 
 /** Below this effect in nats, no head is called necessary: it prints as 0.00. */
 const NOTHING = 0.005;

@@ -4,9 +4,8 @@
  */
 
 import { align } from "../../core/compute/token-diff.js";
-import { Problem } from "../../core/wire/problem.js";
-import { attention, axes, blockOf, place, typedText } from "../../core/wire/attentions.js";
-import { counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
+import { Problem, counted, writtenTokens as ownTokens } from "../../core/wire/reply.js";
+import { attention, axes, blockOf, place, typedText } from "../../core/wire/model.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { compared } from "../../core/store/comparison.js";
 import { memo, together } from "../../lib/memo.js";

@@ -4,17 +4,17 @@ import { kindOf } from "../../core/compute/positions.js";
 import { swapped } from "../../core/compute/token-diff.js";
 import { token } from "../../core/draw/token.js";
 import { cellPicker } from "../../core/figure/pointing.js";
-import { bindTyping } from "../../core/figure/text-input.js";
+import { bindTyping } from "../../core/figure/controls.js";
 import { explainedPair } from "../../core/store/highlight.js";
 import { kindOf as changeKind } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
-import { editModel, offered } from "../../core/store/model-changes.js";
+import {
+  FACTOR, FACTORS, PLAIN, amount, editModel, offered, onOff, oneOf, restricted, rowChoice,
+} from "../../core/figure/change-controls.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { attention, axes, place, selfBlock } from "../../core/wire/attentions.js";
+import { attention, axes, place, selfBlock } from "../../core/wire/model.js";
 import { bcp47, plainLabel } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
-import { FACTOR, FACTORS, PLAIN, amount, onOff, oneOf, restricted, rowChoice } from "../../core/figure/change-controls.js";
+import { el, h, render } from "../../lib/dom.js";
 import { sublayerChanges, vectorChanges } from "./sublayer-changes.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */

@@ -4,9 +4,9 @@
  */
 
 import { tensor } from "../../core/compute/computed-tensors.js";
-import { blocks } from "../../core/wire/attentions.js";
+import { blocks } from "../../core/wire/model.js";
 import { createAsker } from "../../core/wire/connection.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem } from "../../core/wire/reply.js";
 
 /** @import { ModelInfo } from "../../core/wire/model.js" */
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */

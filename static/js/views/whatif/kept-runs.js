@@ -12,14 +12,12 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { changes, plainChange } from "../../core/store/interventions.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
-import { singleStep } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
-import { counted, logprob } from "../../core/wire/reply.js";
+import { singleStep } from "../../core/wire/model.js";
+import { Problem, counted, logprob } from "../../core/wire/reply.js";
 import { changesInForce } from "../../core/wire/request.js";
 import { languages, plainLabel } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { change as gain, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { writing } from "./before-after.js";
 import { writes } from "./wording.js";
 

@@ -1,19 +1,17 @@
 /** The sweep in which part after part is taken from the run of another sentence. */
 
 import { quoted, token } from "../../core/draw/token.js";
-import { contrastMenu } from "../../core/figure/controls.js";
-import { bindTyping } from "../../core/figure/text-input.js";
+import { bindTyping, contrastMenu } from "../../core/figure/controls.js";
 import { otherSentence } from "../../core/store/comparison.js";
 import { withSameTarget, pathEndName, isSameChange } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { typedText } from "../../core/wire/attentions.js";
+import { typedText } from "../../core/wire/model.js";
 import { counted } from "../../core/wire/reply.js";
 import { bcp47, labels, languages, plainLabel } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, hundredths } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { writing } from "./before-after.js";
 import { alignedColumns, mostDifferent, largestEffect, recoveredTensors } from "./head-sweep.js";
 import { writes } from "./wording.js";
@@ -127,7 +125,7 @@ function textOf(model, place) {
   return model?.attentions.find(({ stack }) => stack === first)?.query ?? typedText(model);
 }
 
-/** @typedef {(context: Context, sections: Section[], share: (cell: Cell) => number, values: Record<string, import("../../lib/render.js").Child>) => import("../../lib/render.js").Child[]} Finding */
+/** @typedef {(context: Context, sections: Section[], share: (cell: Cell) => number, values: Record<string, import("../../lib/dom.js").Child>) => import("../../lib/dom.js").Child[]} Finding */
 
 /** @param {Section[]} sections */
 const cellsOf = (sections) => sections.flatMap(({ rows }) => rows.flatMap(({ cells }) => cells.filter((cell) => cell !== null)));

@@ -5,17 +5,17 @@
 
 import { swapped } from "../../core/compute/token-diff.js";
 import { wording } from "../../core/figure/problem-wording.js";
-import { FACTOR, FACTORS, PLAIN, amount, createUnitChanges, onOff, restricted, rowChoice } from "../../core/figure/change-controls.js";
-import { bindTyping } from "../../core/figure/text-input.js";
+import {
+  FACTOR, FACTORS, PLAIN, amount, createUnitChanges, editModel, onOff, restricted, rowChoice,
+} from "../../core/figure/change-controls.js";
+import { bindTyping } from "../../core/figure/controls.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
-import { editModel } from "../../core/store/model-changes.js";
 import { runQuestion } from "../../core/store/view-requests.js";
-import { attentionAt, axes, place, placeOf, blocksOfStack, typedText, selfBlock } from "../../core/wire/attentions.js";
+import { attentionAt, axes, blocksOfStack, place, placeOf, selfBlock, typedText } from "../../core/wire/model.js";
 import { createAsker } from "../../core/wire/connection.js";
-import { Problem } from "../../core/wire/problem.js";
+import { Problem } from "../../core/wire/reply.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 
 /** @import { Change } from "../../core/store/interventions.js" */
 /** @import { Context } from "../../core/figure/types.js" */

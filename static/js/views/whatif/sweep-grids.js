@@ -3,7 +3,9 @@
 import { otherSentence } from "../../core/store/comparison.js";
 import { changes, linkValueOf } from "../../core/store/interventions.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
-import { attentionAt, axes, blockOf, blocks, place, predictingBlock, blocksOfStack, selfBlock } from "../../core/wire/attentions.js";
+import {
+  attentionAt, axes, blockOf, blocks, blocksOfStack, place, predictingBlock, selfBlock,
+} from "../../core/wire/model.js";
 import { request } from "../../core/wire/request.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { writing } from "./before-after.js";

@@ -10,11 +10,10 @@ import { controls } from "../../core/figure/controls.js";
 import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
 import { problemLine } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
-import { editModel, offered } from "../../core/store/model-changes.js";
-import { placeOf } from "../../core/wire/attentions.js";
-import { h } from "../../lib/dom.js";
+import { editModel, offered } from "../../core/figure/change-controls.js";
+import { placeOf } from "../../core/wire/model.js";
+import { h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { render } from "../../lib/render.js";
 import { ablations } from "./ablation-sweep.js";
 import { remainingTime, sweeper } from "./head-sweep.js";
 import { patches, sentencePair, contrastQuestion } from "./patching-sweep.js";
@@ -35,7 +34,7 @@ import { rowPicker } from "./wording.js";
  * @property {(sweep: Sweep | null, row: number | null, runs: Runs, list: Change[]) => Scene} scene
  * @property {() => string} note
  * @property {(cell: Cell, sweep: Sweep | null, runs: Runs) => Change} change
- * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/render.js").Child[]} finding  in one sentence
+ * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/dom.js").Child[]} finding  in one sentence
  * @property {(sweep: Sweep) => Record<string, import("../../core/wire/wire.js").Tensor>} numbers
  */
 
@@ -61,7 +60,7 @@ export function headSweep(context, onFinding) {
   const pair = sentencePair(context);
   const question = h("div", { className: "sweep-question" }, rows.element);
   const findingLine = h("p", { className: "lead" });
-  /** @type {import("../../lib/render.js").Child[]} */
+  /** @type {import("../../lib/dom.js").Child[]} */
   let finding = [];
   const wait = waiting(context, run, again, () => partsOf(options()) !== "heads" || isPatch());
   const wrong = problemLine(context, again);

@@ -1,10 +1,9 @@
 /** The probability of each token of the original translation, before and after. */
 
 import { change as gain, two } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
-import { el, render } from "../../lib/render.js";
+import { el, h, render } from "../../lib/dom.js";
 import { step } from "../../core/draw/token.js";
-import { singleStep, predictingBlock } from "../../core/wire/attentions.js";
+import { predictingBlock, singleStep } from "../../core/wire/model.js";
 import { outputKind, rowOf } from "../../core/wire/reply.js";
 import { named, tensor } from "../../core/compute/computed-tensors.js";
 import { drawing, file, s } from "../../core/draw/svg.js";

@@ -4,13 +4,11 @@ import { continuationLength, controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { choiceOption, flagOption, textOption, integerOption } from "../../core/store/options.js";
-import { place } from "../../core/wire/attentions.js";
-import { Problem } from "../../core/wire/problem.js";
-import { logprob, outputKind } from "../../core/wire/reply.js";
+import { place } from "../../core/wire/model.js";
+import { Problem, logprob, outputKind } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 import { attentionChanges } from "./attention-panels.js";
 import { sharedQuestions, pieces, questions, runs } from "./before-after.js";
 import { changePanel } from "./changes-panel.js";
@@ -32,7 +30,7 @@ import { effect, inNats, likelier, needsMask } from "./wording.js";
  * @property {() => void} destroy
  * @property {() => import("../../core/figure/types.js").Picture | null} picture
  * @property {() => import("../../core/compute/computed-tensors.js").ComputedTensors | null} numbers
- * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows for a model
+ * @property {() => import("../../lib/dom.js").Child[]} [finding]  what it shows for a model
  *   without changes
  */
 
@@ -185,7 +183,7 @@ function mount(context, root) {
 /** @param {Context} context */
 function outcome({ store, t, phrase }) {
   const element = h("div", {});
-  /** @type {import("../../lib/render.js").Child[]} */
+  /** @type {import("../../lib/dom.js").Child[]} */
   let sentence = [];
 
   /** @param {Runs} runs @param {Trace} shownTrace */

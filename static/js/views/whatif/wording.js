@@ -1,12 +1,11 @@
 /** What the view says of an output: a translation, a text that is continued, or words at masks. */
 
 import { token } from "../../core/draw/token.js";
-import { makeOneStop } from "../../core/figure/arrow-key-list.js";
+import { makeOneStop } from "../../core/figure/pointing.js";
 import { continuesAt, counted, outputKind } from "../../core/wire/reply.js";
 import { labels, languages } from "../../core/wire/tokens.js";
-import { h } from "../../lib/dom.js";
+import { el, h, render } from "../../lib/dom.js";
 import { plus, times, two } from "../../lib/numbers.js";
-import { el, render } from "../../lib/render.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Kind } from "../../core/wire/reply.js" */
@@ -125,7 +124,7 @@ export function rowPicker({ store, t }) {
       const kind = outputKind(store.get().model);
       const from = continuesAt(store.get().model, trace.output);
       const names = writes(trace);
-      const choice = (/** @type {import("../../lib/render.js").Child} */ name, /** @type {number | null} */ written) =>
+      const choice = (/** @type {import("../../lib/dom.js").Child} */ name, /** @type {number | null} */ written) =>
         el("button", { type: "button", className: `chip${Number(written) >= from ? " continued" : ""}`, "aria-pressed": written === row, title: written === null ? whole(t, kind) : Number(written) >= from ? t("written by the model") : "", onclick: () => store.choose({ written, against: null }) }, name);
       render(element, all && choice(t("all"), null), counted(trace.output).map((index) => choice(token(names[index]), index)));
     },

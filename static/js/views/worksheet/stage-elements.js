@@ -7,9 +7,8 @@ import { mathml } from "../../core/compute/formula.js";
 import { shareBar } from "../../core/draw/colour-scales.js";
 import { fine, s } from "../../core/draw/svg.js";
 import { quoted } from "../../core/draw/token.js";
-import { h } from "../../lib/dom.js";
+import { h, render } from "../../lib/dom.js";
 import { four, tiny, two } from "../../lib/numbers.js";
-import { render } from "../../lib/render.js";
 
 /** @import { Band, Entry, Prose, Stage, Table, Turn } from "./stage-contents.js" */
 /** @import { Context } from "../../core/figure/types.js" */
@@ -174,7 +173,7 @@ function numbers({ t }, { title, head, rows, few, entries, marked, foot }) {
 /** @param {Entry} entry */
 const datum = (entry) => h("td", {}, ...entryContent(entry));
 
-/** @param {Entry} entry @returns {import("../../lib/render.js").Child[]} */
+/** @param {Entry} entry @returns {import("../../lib/dom.js").Child[]} */
 function entryContent(entry) {
   if (entry === null) return [];
   if (typeof entry === "number") return [four(entry)];
