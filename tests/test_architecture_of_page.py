@@ -211,8 +211,7 @@ NAMED_IN = {
     "views/worksheet/stage-contents.js",
     "core/store/examples-and-tasks.js",
     "views/space/points-in-3d.js",
-    "local/sweep-lines.js",  # in place of the server, which knows the graphs
-    "local/sweep-patches.js",
+    "local/sweep.js",  # in place of the server, which knows the graphs
 }
 COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
 FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')

@@ -5,7 +5,7 @@ import { plainNumbers } from "../../static/js/ask/answer-entry.js";
 import { contextOf } from "../../static/js/ask/question-kinds.js";
 import { questionsOf } from "../../static/js/assignment/new-assignment.js";
 import { randomToken } from "../../static/js/lib/browser.js";
-import { assignmentKeys, keepWork, workIn } from "../../static/js/assignment/kept-assignments.js";
+import { assignmentKeys, keepWork, workIn } from "../../static/js/assignment/owned-pages.js";
 import { parse } from "../../static/js/core/store/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
 import { linkTo } from "../../static/js/views/create-figure.js";

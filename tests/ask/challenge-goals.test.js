@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { emptyGoal, goalOf, goalWords, ruleSentences, verdictWords } from "../../static/js/ask/challenge-goals.js";
+import {
+  emptyGoal, goalOf, goalWords, ruleSentences, verdictWords, wordsOf, workLink,
+} from "../../static/js/ask/own-questions.js";
 import { emptyDraft, questionOf } from "../../static/js/ask/own-question-form.js";
-import { wordsOf } from "../../static/js/ask/own-questions.js";
-import { workLink } from "../../static/js/ask/challenge-works.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @import { Goal } from "../../static/js/core/wire/schemas.d.ts" */

@@ -5,9 +5,8 @@
 
 import { readFileSync } from "node:fs";
 import { transposedLab, withExtra, withSizes } from "../../static/js/lab/matrices.js";
-import { labRequest } from "../../static/js/lab/lab-link.js";
+import { PRESETS, labRequest, preset } from "../../static/js/lab/lab-link.js";
 import { cellOrigins } from "../../static/js/lab/cell-calculation.js";
-import { PRESETS, preset } from "../../static/js/lab/presets.js";
 
 /** @import { Lab } from "../../static/js/lab/matrices.js" */
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { layerCosts, learningRate, milestones } from "../../static/js/lab/formulas/costs-and-rate.js";
-import { allSteps, byteText, cacheBytes, cachedStep, uncachedStep, weightBytes } from "../../static/js/lab/formulas/key-value-cache.js";
-import { atWeight, descend } from "../../static/js/lab/formulas/one-weight.js";
+import {
+  allSteps, byteText, cacheBytes, cachedStep, layerCosts, learningRate, milestones, uncachedStep, weightBytes,
+} from "../../static/js/lab/formulas/costs.js";
+import { atWeight, descend } from "../../static/js/lab/formulas/gradients.js";
 import { encoding } from "../../static/js/core/compute/positions.js";
 
 test("costs of the paper's table", () => {

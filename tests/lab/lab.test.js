@@ -4,12 +4,13 @@ import { test } from "node:test";
 import { formulaText, latex, latexNumber } from "../../static/js/core/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/csv.js";
 import { createHistory } from "../../static/js/lab/figure/lab-figure.js";
-import { format, invalidCells, labOfShare, labRequest, parse, shareState } from "../../static/js/lab/lab-link.js";
+import {
+  PRESETS, format, invalidCells, labOfShare, labRequest, parse, preset, shareState,
+} from "../../static/js/lab/lab-link.js";
 import { fractional } from "../../static/js/lib/numbers.js";
-import { labCsv, labLatex } from "../../static/js/lab/exports.js";
-import { judgeNumber } from "../../static/js/lab/figure/exercise.js";
+import { labCsv, labLatex } from "../../static/js/lab/page.js";
+import { judgeNumber } from "../../static/js/lab/figure/step-results.js";
 import { enlarged, outputChanges, reordered, shuffled, sizes, transposedLab, unshuffled, withExtra, withSizes } from "../../static/js/lab/matrices.js";
-import { PRESETS, preset } from "../../static/js/lab/presets.js";
 import { matrixSymbol } from "../../static/js/lab/figure/matrix-inputs.js";
 import { largestWeight, shownSteps, stepFormulas } from "../../static/js/lab/steps.js";
 

@@ -10,7 +10,7 @@ FIGURES = """async ([modules, answer]) => {
     const load = (name) => import(`${modules}${name}`);
     const { createLabFigure } = await load("lab/figure/lab-figure.js");
     const { createPageContext } = await load("core/page/page-context.js");
-    const { preset } = await load("lab/presets.js");
+    const { preset } = await load("lab/lab-link.js");
     const live = document.createElement("p");
     const page = createPageContext(window, { live });
     const compute = async (body) => {

@@ -154,7 +154,7 @@ class Drawn:
 
 def test_every_example_of_the_page_has_the_server_s_steps(exported_lab: Path) -> None:
     script = (
-        'import {PRESETS, preset} from "./static/js/lab/presets.js";'
+        'import {PRESETS, preset} from "./static/js/lab/lab-link.js";'
         'import {labRequest} from "./static/js/lab/lab-link.js";'
         'import {transposedLab, unshuffled} from "./static/js/lab/matrices.js";'
         "for (const name of Object.keys(PRESETS)) {"

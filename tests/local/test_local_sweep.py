@@ -68,7 +68,7 @@ def test_what_cannot_be_swept_is_refused(exported: Path) -> None:
 
 
 PAIRS = """
-import { aligned } from "./static/js/local/sweep-patches.js";
+import { aligned } from "./static/js/local/sweep.js";
 const cases = JSON.parse(process.argv[1]);
 console.log(JSON.stringify(cases.map(([theirs, ours]) => aligned(theirs, ours))));
 """

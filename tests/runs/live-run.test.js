@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { firstReaching, isOver, newRun, plannedSteps, snapshotIndex, trainLosses, withEvent } from "../../static/js/train/live-run.js";
-import { format, parse } from "../../static/js/train/train-link.js";
-import { optionError, requestOptions } from "../../static/js/train/options-form.js";
+import { format, optionError, parse, requestOptions } from "../../static/js/train/options-form.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 
 /** @type {any} */

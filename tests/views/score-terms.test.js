@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { breakdown } from "../../static/js/views/qkv/score-breakdown.js";
-import { cellOf, named, termsOf } from "../../static/js/views/qkv/score-names.js";
+import { cellOf, named, termsOf } from "../../static/js/core/compute/scoring.js";
 import { csv } from "../../static/js/lib/csv.js";
 import { tensor, trace } from "../js/trace.js";
 

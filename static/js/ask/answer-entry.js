@@ -1,7 +1,7 @@
 /** The ways to enter an answer. */
 
 import { shareBar } from "../core/draw/colour-scales.js";
-import { judgeNumber } from "../lab/figure/exercise.js";
+import { judgeNumber } from "../lab/figure/step-results.js";
 import { number } from "../lib/csv.js";
 import { asTyped, four, two } from "../lib/numbers.js";
 import { el } from "../lib/dom.js";

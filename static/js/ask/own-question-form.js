@@ -5,7 +5,7 @@
 
 import { number } from "../lib/csv.js";
 import { el, h, render } from "../lib/dom.js";
-import { emptyGoal, goalFields, goalOf } from "./challenge-goals.js";
+import { emptyGoal, goalFields, goalOf } from "./own-questions.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { axesOf, cellPicker, cellsOf } from "./cells.js";
@@ -25,7 +25,7 @@ import { answerSources, ask } from "./question.js";
  * @property {DraftOption[]} options
  * @property {string} value
  * @property {string} within
- * @property {import("./challenge-goals.js").GoalDraft} [goal]
+ * @property {import("./own-questions.js").GoalDraft} [goal]
  * @property {{link: string, cells: string[]}} [point]  the right cells of a figure
  */
 /** @typedef {{entry: Entry, ask: Question}} PreparedQuestion */

@@ -8,7 +8,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { download, randomToken } from "../lib/browser.js";
 import { el, h, inSight, render } from "../lib/dom.js";
-import { keepWork, workIn } from "./kept-assignments.js";
+import { keepWork, workIn } from "./owned-pages.js";
 import { createQuestion } from "./question.js";
 
 /** @import { AssignmentReply } from "../core/wire/schemas.d.ts" */

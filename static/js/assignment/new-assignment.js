@@ -7,7 +7,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { el, h, render } from "../lib/dom.js";
 import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
-import { assignmentKeys } from "./kept-assignments.js";
+import { assignmentKeys } from "./owned-pages.js";
 
 /** @import { Api } from "../core/wire/api.js" */
 /** @import { Question } from "../ask/question.js" */

@@ -1,12 +1,12 @@
 /** One question of an assignment: what it is about, its words, and how it is answered. */
 
-import { headingOf, isOwn } from "../ask/own-questions.js";
+import {
+  MAX_LINK, MAX_SENTENCE, goalList, headingOf, isOwn, isTyped, originalOf, verdictWords, withSentence, workLink,
+} from "../ask/own-questions.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { createPrediction } from "../ask/predict.js";
 import { ask, answerSources } from "../ask/question.js";
 import { el, h, render } from "../lib/dom.js";
-import { isTyped, verdictWords } from "../ask/challenge-goals.js";
-import { MAX_LINK, MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/reply.js";
 

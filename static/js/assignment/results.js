@@ -4,8 +4,7 @@ import { cellCounts } from "../ask/cells.js";
 import { classAnswers, rowTable } from "../room/vote-results.js";
 import { el, h, inSight, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
-import { assignmentKeys } from "./kept-assignments.js";
-import { createOwnerPanel } from "./owner-panel.js";
+import { assignmentKeys, createOwnerPanel } from "./owned-pages.js";
 import { createQuestion } from "./question.js";
 
 /** @import { AnswersSummary } from "../core/wire/schemas.d.ts" */

@@ -4,8 +4,7 @@ import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/dom.js";
 import { moveItem } from "../core/store/kept-collections.js";
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
-import { headShown } from "../ask/challenge-goals.js";
-import { headingOf } from "../ask/own-questions.js";
+import { headShown, headingOf } from "../ask/own-questions.js";
 import { placeIn } from "../ask/question.js";
 
 /** @import { LinkReply, KeptItem } from "../core/wire/schemas.d.ts" */

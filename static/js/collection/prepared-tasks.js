@@ -3,8 +3,7 @@
  * none: only a browser with the edit key gets them.
  */
 
-import { headingOf } from "../ask/own-questions.js";
-import { goalList } from "../ask/challenge-works.js";
+import { goalList, headingOf } from "../ask/own-questions.js";
 import { el } from "../lib/dom.js";
 import { asTyped } from "../lib/numbers.js";
 

@@ -12,8 +12,7 @@ import { el, find, h, render } from "../lib/dom.js";
 import { linkTo } from "../views/create-figure.js";
 import { lengthCurves, measuredLengths, percent } from "../zoo/charts.js";
 import { format, parse, zooWithModels } from "../zoo/zoo-link.js";
-import { linkOfState } from "./figure-controls.js";
-import { liveQuery } from "./figure-state.js";
+import { linkOfState, liveQuery } from "./figure-controls.js";
 import { openAddress } from "./lesson-address.js";
 
 /** @import { ZooModel } from "../zoo/zoo-link.js" */

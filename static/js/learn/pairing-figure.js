@@ -10,8 +10,7 @@ import { problemLine } from "../core/figure/figure-status.js";
 import { format, mergeStates, parse } from "../core/store/link.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
-import { createSentence, linkOfState } from "./figure-controls.js";
-import { liveQuery } from "./figure-state.js";
+import { createSentence, linkOfState, liveQuery } from "./figure-controls.js";
 import { linkBelow, replaceStill } from "./formula-and-zoo-figures.js";
 import { openAddress } from "./lesson-address.js";
 

@@ -116,7 +116,7 @@ function bindPointed(scenes, figures) {
  * @property {(question: Asks) => void} [asked]  called with each question that is asked
  * @property {import("../room/room.js").Presentable["wording"]} [wording]
  * @property {Pick<import("./questions.js").LessonQuestions, "revealed" | "reveal" | "onReveal">} [questions]  that the page itself asks
- * @property {Pick<import("./figures-hidden-until-answered.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
+ * @property {Pick<import("./questions.js").Veils, "isVeiled" | "lift" | "onLift">} [veils]  of its figures
  */
 
 /**

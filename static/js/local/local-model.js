@@ -1,8 +1,7 @@
 /** Opens an exported model (docs/site.md): its files are fetched, its graphs opened once. */
 
-import { createDerived } from "./derived-tensors.js";
+import { createDerived, createSummaries } from "./derived-tensors.js";
 import { createPasses } from "./graph-passes.js";
-import { createSummaries } from "./head-summaries.js";
 import { createRun } from "./local-run.js";
 import { createTokenizer } from "./tokenizer.js";
 

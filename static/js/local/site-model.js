@@ -7,7 +7,7 @@ import { aligningHead } from "../core/store/highlight.js";
 import { frozen, local } from "../core/store/data-sources.js";
 import { REQUEST_KEYS, mergeStates } from "../core/store/link.js";
 import { OPTIONS } from "../views/index.js";
-import { whole } from "./runtime.js";
+import { whole } from "./model-files.js";
 import { createWorkerModel, startWorker, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */

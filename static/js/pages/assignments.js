@@ -4,9 +4,8 @@ import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { readQuery } from "../core/store/address.js";
-import { assignmentKeys } from "../assignment/kept-assignments.js";
+import { assignmentKeys, listOwned } from "../assignment/owned-pages.js";
 import { collectionKeys } from "../core/store/kept-collections.js";
-import { listOwned } from "../assignment/owned-pages.js";
 import { createMaker } from "../assignment/new-assignment.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;

@@ -5,7 +5,7 @@ import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../workspace/interventions.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";
-import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
+import { bindKinds, bindSteppers } from "../workspace/model-map.js";
 import { frozen } from "../core/store/data-sources.js";
 import { read } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";

@@ -9,10 +9,8 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { currentUrl, readQuery, writeQuery } from "../core/store/address.js";
-import { format, invalidCells, labOfShare, parse, shareState } from "../lab/lab-link.js";
-import { preset } from "../lab/presets.js";
-import { bindExports } from "../lab/exports.js";
-import { bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
+import { format, invalidCells, labOfShare, parse, preset, shareState } from "../lab/lab-link.js";
+import { bindExports, bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
 import { bindLabRoom } from "../room/presented-lab.js";
 
 const LAB = "/lab";

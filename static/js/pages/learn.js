@@ -9,10 +9,9 @@ import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { served } from "../core/store/data-sources.js";
 import { bindFigures, linkedFigure } from "../learn/figures.js";
-import { answeredEarlier, bindLessonRoom, bindQuestions, showProgress } from "../learn/questions.js";
+import { answeredEarlier, bindLessonRoom, bindQuestions, bindVeils, showProgress } from "../learn/questions.js";
 import { bindProjector } from "../learn/projector.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
-import { bindVeils } from "../learn/figures-hidden-until-answered.js";
 
 /**
  * @typedef {object} LessonServices

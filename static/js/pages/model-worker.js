@@ -6,8 +6,7 @@
 import { Problem } from "../core/wire/reply.js";
 import { openLab } from "../local/lab-stages.js";
 import { openLocalModel } from "../local/local-model.js";
-import { readerOf } from "../local/packed-files.js";
-import { openRuntime } from "../local/runtime.js";
+import { openRuntime, readerOf } from "../local/model-files.js";
 
 /** @import { Libraries } from "../local/local-model.js" */
 /** @import { TraceRequest } from "../local/local-run.js" */

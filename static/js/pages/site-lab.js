@@ -3,14 +3,11 @@
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { IN_FRAGMENT, writeFragment } from "../core/store/address.js";
 import { createApi } from "../core/wire/api.js";
-import { bindExports } from "../lab/exports.js";
+import { bindExports, bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
-import { format, parse } from "../lab/lab-link.js";
-import { bindFormulas, bindLabProjector, labShape } from "../lab/page.js";
-import { preset } from "../lab/presets.js";
+import { format, parse, preset } from "../lab/lab-link.js";
 import { find } from "../lib/dom.js";
-import { bindCopying } from "../local/copied-link.js";
-import { keptFiles } from "../local/kept-files.js";
+import { bindCopying, keptFiles } from "../local/site-page.js";
 import { createSiteLab } from "../local/worker-model.js";
 
 const { lang = "en", catalog = "" } = find("#lab").dataset;

@@ -8,11 +8,9 @@ import { completed } from "../core/wire/model.js";
 import { Problem } from "../core/wire/reply.js";
 import { bindFigures, linkedFigure } from "../learn/figures.js";
 import { bindSymbols } from "../learn/formula-symbols.js";
-import { answeredEarlier, bindQuestions, showProgress } from "../learn/questions.js";
-import { bindVeils } from "../learn/figures-hidden-until-answered.js";
+import { answeredEarlier, bindQuestions, bindVeils, showProgress } from "../learn/questions.js";
 import { find } from "../lib/dom.js";
-import { keptFiles } from "../local/kept-files.js";
-import { bindLoading } from "../local/loading.js";
+import { bindLoading, keptFiles } from "../local/site-page.js";
 import { fetchFromSite, folderOf, hasSimd, loadedWhenChosen } from "../local/site-model.js";
 import { createSiteLab, createWorkerModel, startWorker } from "../local/worker-model.js";
 

@@ -1,10 +1,9 @@
 /** The studies that this browser created, and a new one. */
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
-import { listOwned } from "../assignment/owned-pages.js";
+import { listOwned, studyKeys } from "../assignment/owned-pages.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
-import { studyKeys } from "../study/kept-studies.js";
 import { createStudyMaker } from "../study/new-study.js";
 
 const { lang = "en", catalog = "", lessons = "[]" } = find("#learn").dataset;

@@ -1,8 +1,7 @@
 /** A study: the tests of a participant or, with its key, the results. */
 
-import { openSides } from "../assignment/owned-pages.js";
+import { keepPart, openSides, partIn, studyKeys } from "../assignment/owned-pages.js";
 import { find } from "../lib/dom.js";
-import { keepPart, partIn, studyKeys } from "../study/kept-studies.js";
 import { showParticipant } from "../study/participant.js";
 import { showStudyResults } from "../study/results.js";
 

@@ -1,8 +1,7 @@
 /** Where a teacher begins: choose, prepare, present, hand out, read the results. */
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
-import { studyKeys } from "../study/kept-studies.js";
-import { assignmentKeys } from "../assignment/kept-assignments.js";
+import { assignmentKeys, studyKeys } from "../assignment/owned-pages.js";
 import { createCollectionMaker } from "../collection/new-collection.js";
 import { worksheetOf } from "../core/page/disclosure.js";
 import { openPage } from "../core/page/served-page.js";

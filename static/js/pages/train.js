@@ -7,16 +7,15 @@ import { readQuery, writeQuery } from "../core/store/address.js";
 import { createApi } from "../core/wire/api.js";
 import { Problem } from "../core/wire/reply.js";
 import { find, render } from "../lib/dom.js";
-import { bindChoices } from "../train/options-form.js";
-import { bindCommands } from "../train/run-commands.js";
-import { bindKeptList } from "../train/kept-models.js";
-import { format, parse } from "../train/train-link.js";
+import { bindChoices, format, parse } from "../train/options-form.js";
+import { bindCommands, bindKeptList } from "../train/run-commands.js";
 import { createFollower } from "../train/live-run.js";
-import { bindStatusLine, bindTimeline } from "../train/progress.js";
-import { bindProbes, createDisplayedRun, createProbeSource } from "../train/displayed-run.js";
+import {
+  bindProbes, bindStatusLine, bindTimeline, createDisplayedRun, createProbeSource,
+} from "../train/displayed-run.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS, view } from "../views/index.js";
-import { bindKinds, bindSteppers } from "../workspace/head-pickers.js";
+import { bindKinds, bindSteppers } from "../workspace/model-map.js";
 import { createPageServices } from "../workspace/main-figure.js";
 
 /** @import { LiveRun } from "../train/live-run.js" */

@@ -7,11 +7,11 @@ import { examplesOf, opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
 import { effectQuestions } from "../workspace/change-effect.js";
-import { bindCertainty } from "../workspace/doubtful-words.js";
-import { bindChips } from "../workspace/token-chips.js";
-import { bindArrival, isOpenedByLink } from "../workspace/opened-by-link.js";
+import { bindCertainty, bindChips } from "../workspace/token-chips.js";
+import {
+  bindArrival, bindModelMenu, bindProblems, bindTitleAndLanguage, isOpenedByLink, notices,
+} from "../workspace/page-header.js";
 import { bindTour } from "../tour/tour.js";
-import { bindModelMenu, bindProblems, bindTitleAndLanguage, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";
 import { bindDisclosure } from "../core/page/disclosure.js";
 import { bindGlossary } from "../core/page/glossary.js";
@@ -19,7 +19,7 @@ import { bindHelp, bindKeys } from "../workspace/shortcuts.js";
 import { bindInspector, surroundingNeeds } from "../workspace/inspector.js";
 import { bindLongText, bindPassProgress } from "../long/long-text.js";
 import { bindPredictions } from "../workspace/predictions.js";
-import { bindPickers } from "../workspace/head-pickers.js";
+import { bindPickers } from "../workspace/model-map.js";
 import { bindOpening } from "../opening/opening.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
 import { takeHandover } from "../room/speaker-link.js";

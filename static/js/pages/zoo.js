@@ -9,8 +9,7 @@ import { readQuery, writeQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
 import { format, parse, stateOfTask, zooWithModels } from "../zoo/zoo-link.js";
 import { bindCharts } from "../zoo/charts.js";
-import { bindChoices, bindInput } from "../zoo/task-and-text.js";
-import { createPanels } from "../zoo/model-panels.js";
+import { bindChoices, bindInput, createPanels } from "../zoo/page.js";
 
 /** @import { ZooExampleReply } from "../core/wire/schemas.d.ts" */
 /** @import { ZooState } from "../zoo/zoo-link.js" */

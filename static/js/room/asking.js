@@ -1,8 +1,7 @@
 /** The teacher's side of a question: choose it, count the answers, let the class discuss, reveal. */
 
-import { workLink } from "../ask/challenge-works.js";
+import { OWN_KINDS, headingOf, wordsOf, workLink } from "../ask/own-questions.js";
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
-import { OWN_KINDS, headingOf, wordsOf } from "../ask/own-questions.js";
 import { KINDS, isStated } from "../ask/question-kinds.js";
 import { answerSources, ask } from "../ask/question.js";
 import { shareBar } from "../core/draw/colour-scales.js";

@@ -4,8 +4,9 @@
  * shows some in a gallery, and lets the class vote on them.
  */
 
-import { doesWords, isTyped, verdictWords } from "../ask/challenge-goals.js";
-import { MAX_SENTENCE, goalList, originalOf, withSentence, workLink } from "../ask/challenge-works.js";
+import {
+  MAX_SENTENCE, doesWords, goalList, isTyped, originalOf, verdictWords, withSentence, workLink,
+} from "../ask/own-questions.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { el } from "../lib/dom.js";

@@ -1,7 +1,6 @@
 /** The lab as a page that can be presented in a room. */
 
-import { format, parse } from "../lab/lab-link.js";
-import { preset } from "../lab/presets.js";
+import { format, parse, preset } from "../lab/lab-link.js";
 import { shownSteps } from "../lab/steps.js";
 import { el, find, h, render } from "../lib/dom.js";
 import { bindRoom } from "./room.js";

@@ -4,8 +4,7 @@
  */
 
 import { plainNumbers } from "../ask/answer-entry.js";
-import { goalWords } from "../ask/challenge-goals.js";
-import { wordsOf } from "../ask/own-questions.js";
+import { goalWords, wordsOf } from "../ask/own-questions.js";
 import { createPrediction } from "../ask/predict.js";
 import { KINDS, contextOf } from "../ask/question-kinds.js";
 import { answerSources, ask } from "../ask/question.js";

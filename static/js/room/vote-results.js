@@ -4,7 +4,7 @@
  */
 
 import { cellCounts } from "../ask/cells.js";
-import { doesWords } from "../ask/challenge-goals.js";
+import { doesWords } from "../ask/own-questions.js";
 import { shareBar } from "../core/draw/colour-scales.js";
 import { brief, two } from "../lib/numbers.js";
 import { el } from "../lib/dom.js";

@@ -6,8 +6,7 @@ import { sharpness } from "../core/draw/matrix-canvas.js";
 import { DEFAULTS, fittedLink, mergeStates, parse } from "../core/store/link.js";
 import { mayBeLong } from "../core/wire/long-texts.js";
 import { pairOf, request } from "../core/wire/request.js";
-import { invalidCells, labRequest, parse as parseLab } from "../lab/lab-link.js";
-import { preset } from "../lab/presets.js";
+import { invalidCells, labRequest, parse as parseLab, preset } from "../lab/lab-link.js";
 import { el, h } from "../lib/dom.js";
 
 /** @import { State } from "../core/store/link.js" */

@@ -4,7 +4,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { COLLECTION_ADDRESS } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { el, render } from "../lib/dom.js";
-import { studyKeys } from "./kept-studies.js";
+import { studyKeys } from "../assignment/owned-pages.js";
 
 /** @typedef {{name: string, pages: {link: string, title: string}[], pasted: string}} Arm */
 

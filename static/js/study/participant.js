@@ -5,7 +5,7 @@ import { createShortLink } from "../core/page/short-link.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { randomToken } from "../lib/browser.js";
 import { el, h, render } from "../lib/dom.js";
-import { keepPart, partIn } from "./kept-studies.js";
+import { keepPart, partIn } from "../assignment/owned-pages.js";
 
 /** @import { ParticipantReply, StudyReply } from "../core/wire/schemas.d.ts" */
 

@@ -1,9 +1,8 @@
 /** The author's side of a study: its link, the gains by arm, item and misunderstanding, the table. */
 
-import { createOwnerPanel } from "../assignment/owner-panel.js";
+import { createOwnerPanel, studyKeys } from "../assignment/owned-pages.js";
 import { el, h, render } from "../lib/dom.js";
 import { change, two } from "../lib/numbers.js";
-import { studyKeys } from "./kept-studies.js";
 
 /** @import { StudyReply, StudyResults } from "../core/wire/schemas.d.ts" */
 /** @typedef {StudyResults["arms"][number]} Arm */

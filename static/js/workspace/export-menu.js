@@ -19,7 +19,7 @@ import { find, h } from "../lib/dom.js";
 import { npz } from "../lib/npz.js";
 import { megabytes } from "../lib/numbers.js";
 import { OPTIONS, view } from "../views/index.js";
-import { named } from "../views/qkv/score-names.js";
+import { named } from "../core/compute/scoring.js";
 
 /** @import { PageServices } from "./main-figure.js" */
 /** @import { Page } from "../core/store/store.js" */

@@ -6,7 +6,7 @@
 import { REMOTE, isPlainKey, arrow } from "../core/figure/pointing.js";
 import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
-import { step } from "./head-pickers.js";
+import { step } from "./model-map.js";
 
 /** @import { PageServices } from "./main-figure.js" */
 

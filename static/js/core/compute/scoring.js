@@ -16,7 +16,9 @@
 import { row, sum } from "../../lib/vectors.js";
 
 /** @import { Vector } from "../../lib/vectors.js" */
+/** @import { OriginReply } from "../wire/schemas.d.ts" */
 /** @import { Tensor } from "../wire/wire.js" */
+
 /** @typedef {"scaled-dot" | "dot" | "dot-by" | "additive" | "additive-bias"} Kind */
 /** @typedef {"" | "relative" | "relative-product"} Placed */
 /**
@@ -142,4 +144,33 @@ export function termMatrix(pi, head, rows, cols) {
   const terms = row(pi, head);
   const termOf = (/** @type {number} */ cell) => terms[column(terms.length, (cell % cols) - Math.floor(cell / cols))];
   return { rows, cols, values: Float32Array.from({ length: rows * cols }, (_, cell) => termOf(cell)) };
+}
+
+// Names of the terms of scores, as the API has them (docs/inside.md).
+
+/**
+ * @param {string} place  of an attention
+ * @param {{head: number, query: number, key: number}} at
+ * @returns {string}  the name of a cell in `scores` of a reply
+ */
+export const cellOf = (place, { head, query, key }) => `${place}.${head}.${query}.${key}`;
+
+/** @param {string} cell @returns {string}  the tensor of its terms */
+export const termsOf = (cell) => `inside.score.${cell}.parts`;
+
+/**
+ * A trace whose terms of scores follow their names, as a table needs them.
+ * @param {import("../wire/wire.js").Trace} trace
+ * @returns {Pick<import("../wire/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}}
+ */
+export function named({ tokens, tensors, scores = {} }) {
+  const all = Object.entries(scores).map(([cell, { queries, keys }]) => ({ cell, name: termsOf(cell), sides: { query_term: queries, key_term: keys } }));
+  const recorded = all.filter(({ name }) => tensors[name]);
+  const word = (/** @type {OriginReply} */ { at: address, part, head }) => ({ text: [address, part, head].filter((piece) => piece !== null).join(".") });
+  return {
+    tokens: Object.assign({}, tokens, ...recorded.map(({ cell, sides }) => Object.fromEntries(Object.entries(sides).map(([dim, origins]) => [`${cell} ${dim}`, origins.map(word)])))),
+    tensors: Object.assign({}, tensors, ...recorded.map(({ cell, name, sides }) => ({
+      [name]: { ...tensors[name], over: Object.fromEntries(Object.keys(sides).map((dim) => [dim, `${cell} ${dim}`])) },
+    }))),
+  };
 }

@@ -3,9 +3,8 @@
 import { radios } from "../../core/figure/controls.js";
 import { isPlainKey, makeOneStop } from "../../core/figure/pointing.js";
 import { el, h, render } from "../../lib/dom.js";
-import { invalidCells } from "../lab-link.js";
+import { PRESETS, invalidCells, preset } from "../lab-link.js";
 import { CHOICES, EXTRAS, MAX_SIZE, shuffled, sizes, transposedLab, unshuffled, withExtra, withSizes } from "../matrices.js";
-import { PRESETS, preset } from "../presets.js";
 
 /** @import { Lab } from "../matrices.js" */
 /** @import { Translate } from "../../lib/i18n.js" */

@@ -8,11 +8,9 @@ import { encoding } from "../../core/compute/positions.js";
 import { numberTable } from "../../core/figure/number-table.js";
 import { createPointing } from "../../core/figure/pointing.js";
 import { el, h, render } from "../../lib/dom.js";
-import { COSTS, RATE } from "./costs-and-rate.js";
+import { CACHE, COSTS, RATE } from "./costs.js";
 import { createFields } from "./fields.js";
-import { CACHE } from "./key-value-cache.js";
-import { ONE_WEIGHT } from "./one-weight.js";
-import { SCALING } from "./scaling.js";
+import { ONE_WEIGHT, SCALING } from "./gradients.js";
 
 /** @import { Api } from "../../core/wire/api.js" */
 /** @import { PageContext as Page } from "../../core/figure/types.js" */

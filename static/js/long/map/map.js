@@ -5,11 +5,10 @@
 import { onArrows } from "../../core/figure/pointing.js";
 import { h, render } from "../../lib/dom.js";
 import { eachFrame } from "../../lib/timing.js";
-import { rowName } from "./axes.js";
+import { rowName, tip as tipWords } from "./axes.js";
 import { frameOf, hatching, paintMap, shownSize } from "./map-picture.js";
 import { createCamera, zoomCentre, spanOf } from "./map-window.js";
 import { isCausal, extentOf, isSharp, layersOf, cellValueAt } from "./tiles.js";
-import { tip as tipWords } from "./map-wording.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Point } from "./map-window.js" */

@@ -9,13 +9,12 @@ import { shadeOf } from "../../core/draw/colour-scales.js";
 import { drawing, file, s } from "../../core/draw/svg.js";
 import { render } from "../../lib/dom.js";
 import { debounce } from "../../lib/timing.js";
-import { axesOf, linkOfWindow, windowInLink } from "./axes.js";
+import { axesOf, caption, cellsSaid, linkOfWindow, spoken, unsavedSaid, windowInLink } from "./axes.js";
 import { createMinimap, layoutOf } from "./layout.js";
 import { isWhole, spanOf } from "./map-window.js";
 import { createMap } from "./map.js";
 import { createReader } from "./text-panel.js";
 import { createTileCache, extentOf, firstRow, lineName, lineRequest, cellValueAt, tileRequests, windowsToKeep } from "./tiles.js";
-import { caption, cellsSaid, spoken, unsavedSaid } from "./map-wording.js";
 
 /** @import { Axis } from "./axes.js" */
 /** @import { Context } from "../../core/figure/types.js" */

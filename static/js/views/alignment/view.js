@@ -15,9 +15,10 @@ import { crossBlock, isBetweenTexts, place } from "../../core/wire/model.js";
 import { h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, rounded, two } from "../../lib/numbers.js";
-import { METHODS, attributes, content, layers, methodOf, needed, rowsOf } from "./alignment-data.js";
+import {
+  METHODS, NAMES, attributes, bestAligner, content, layers, methodOf, needed, remarks, rowsOf, sentence, text,
+} from "./alignment-data.js";
 import { createLines } from "./word-picture.js";
-import { NAMES, bestAligner, remarks, sentence, text } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { AlignmentData } from "./alignment-data.js" */

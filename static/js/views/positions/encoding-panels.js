@@ -7,8 +7,7 @@ import { step } from "../../core/draw/token.js";
 import { el, h } from "../../lib/dom.js";
 import { brief, four, roughly, significant, tiny, two } from "../../lib/numbers.js";
 import { largest } from "../../lib/vectors.js";
-import { apart, featureAt, marked, places } from "./encodings.js";
-import { createPanel } from "./position-matrix.js";
+import { apart, createPanel, featureAt, marked, places } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

@@ -18,8 +18,7 @@ import { kindOf } from "../../core/compute/positions.js";
 import { diverging } from "../../core/draw/colour-scales.js";
 import { plane } from "../../core/wire/wire.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";
-import { bare } from "./encodings.js";
-import { createKeyCell, picker } from "./position-matrix.js";
+import { bare, createKeyCell, picker } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

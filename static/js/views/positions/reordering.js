@@ -16,7 +16,7 @@ import { changesInForce } from "../../core/wire/request.js";
 import { languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { four, tiny } from "../../lib/numbers.js";
-import { createKeyCell, picker } from "./position-matrix.js";
+import { createKeyCell, picker } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Matrix, Trace } from "../../core/wire/wire.js" */

@@ -14,7 +14,7 @@ import { plane, row } from "../../core/wire/wire.js";
 import { largest } from "../../lib/vectors.js";
 import { el, h, render } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
-import { createKeyCell } from "./position-matrix.js";
+import { createKeyCell } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

@@ -18,7 +18,7 @@ import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { memo } from "../../lib/memo.js";
 import { change, four, plus, tiny, two } from "../../lib/numbers.js";
-import { cellOf, termsOf } from "./score-names.js";
+import { cellOf, termsOf } from "../../core/compute/scoring.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { OriginReply, ScoreReply } from "../../core/wire/schemas.d.ts" */

@@ -8,7 +8,7 @@ import { el } from "../../lib/dom.js";
 import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
 import { plainLabel } from "../../core/wire/tokens.js";
-import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./wording.js";
+import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./before-after.js";
 import { sumOver, partTensors, substitutingPairs, strongest, headTensors } from "./head-sweep.js";
 import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import { withSameTarget, isSameChange, touchesHead } from "../../core/store/interventions.js";

@@ -18,8 +18,7 @@ import { changesInForce } from "../../core/wire/request.js";
 import { languages, plainLabel } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { change as gain, two } from "../../lib/numbers.js";
-import { writing } from "./before-after.js";
-import { writes } from "./wording.js";
+import { writes, writing } from "./before-after.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */

@@ -12,9 +12,8 @@ import { bcp47, labels, languages, plainLabel } from "../../core/wire/tokens.js"
 import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, hundredths } from "../../lib/numbers.js";
-import { writing } from "./before-after.js";
+import { writes, writing } from "./before-after.js";
 import { alignedColumns, mostDifferent, largestEffect, recoveredTensors } from "./head-sweep.js";
-import { writes } from "./wording.js";
 import { pathTo, mixGrid, otherRun, partsOf, positionGrid, sublayerGrid } from "./sweep-grids.js";
 
 /** @import { Cell, Section } from "./sweep-grids.js" */

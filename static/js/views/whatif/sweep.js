@@ -18,7 +18,7 @@ import { ablations } from "./ablation-sweep.js";
 import { remainingTime, sweeper } from "./head-sweep.js";
 import { patches, sentencePair, contrastQuestion } from "./patching-sweep.js";
 import { pathEnds, endsInHead, partNames, partsOf, sweepRequest } from "./sweep-grids.js";
-import { rowPicker } from "./wording.js";
+import { rowPicker } from "./before-after.js";
 
 /** @import { Cell, Section } from "./sweep-grids.js" */
 /** @import { Change } from "../../core/store/interventions.js" */

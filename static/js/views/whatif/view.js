@@ -9,14 +9,12 @@ import { Problem, logprob, outputKind } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
-import { attentionChanges } from "./attention-panels.js";
-import { sharedQuestions, pieces, questions, runs } from "./before-after.js";
+import { attentionChanges, tokenChanges } from "./before-after-panels.js";
+import { effect, inNats, likelier, needsMask, pieces, questions, runs, sharedQuestions } from "./before-after.js";
 import { changePanel } from "./changes-panel.js";
 import { keptQuestions, option as runOption, runsTable } from "./kept-runs.js";
 import { THROUGH, sweepRequest } from "./sweep-grids.js";
 import { headSweep } from "./sweep.js";
-import { tokenChanges } from "./token-probabilities.js";
-import { effect, inNats, likelier, needsMask } from "./wording.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Runs } from "./before-after.js" */
