@@ -56,7 +56,7 @@ class Pointer(Strict):
 class Truth(Strict):
     """The model's answer: ids of the right choices, or numbers."""
 
-    right: list[Text] = Field(default=[], max_length=512)
+    right: list[Name] = Field(default=[], max_length=512)
     numbers: list[Number] = Field(default=[], max_length=512)
     within: Magnitude = Field(default=ROUNDING, description="How far a number may be off.")
 
@@ -70,7 +70,9 @@ class Results(BaseModel):
         "most frequent ones, and the right ones."
     )
     others: int = Field(default=0, description="Answers that are not among `chosen`.")
-    mean: list[float] = Field(description="Mean number per field, or mean share.")
+    mean: list[float] = Field(
+        description="Mean number per field, or mean share, of answers with as many as most."
+    )
     right: int | None = Field(description="Right answers; of rows, those with the same maximum.")
     rows: list[list[float]] = Field(
         default=[],

@@ -125,7 +125,13 @@ def _frequent(
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
-    length = max(map(len, rows), default=0)
+    """Return the mean of each column, of the rows of the commonest length.
+
+    The longest would be one member's to choose: its row would be the mean of the class. Of lengths
+    that are as common, the shorter.
+    """
+    lengths = Counter(map(len, rows))
+    length = max(lengths, key=lambda each: (lengths[each], -each), default=0)
     whole = [row for row in rows if len(row) == length]
     return [fsum(column) / len(whole) for column in zip(*whole, strict=True)]
 

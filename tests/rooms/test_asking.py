@@ -255,6 +255,24 @@ def test_numbers_are_right_within_rounding() -> None:
     assert found.chosen == {}  # of two fields
 
 
+def test_no_member_is_the_mean_of_the_class() -> None:
+    far, none = [["-1e9"] * 512], [["1"] * 4]
+    assert tally("numbers", [["3"], ["5"], *far], None).mean == [4]
+    assert tally("numbers", [*far, ["3"]], None).mean == [3]  # none is commoner: the shorter
+    assert tally("shares", [["1", "3"], *none, ["3", "1"]], None).mean == [0.5, 0.5]
+    orders = [["0", "1"], ["2", "1", "0"], ["0", "1"]]
+    assert tally("order", orders, None).mean == [1, 2]
+
+
+async def test_the_model_s_answer_is_short(room: Room) -> None:
+    """Every member is sent it."""
+    await room.ask(CHOICE)
+    truth = {"right": ["1" * 65]}
+    reply = await room.patch("/question", {"stage": "revealed", "truth": truth})
+    assert (reply.status_code, reply.json()["field"]) == (422, "truth.right[0]")
+    await room.proceed("revealed", truth={"right": ["1" * 64]})
+
+
 def test_of_one_number_each_is_counted() -> None:
     answers = [["7"], ["7.0"], ["-0.5"], ["1e400"], ["0.333333333"]]
     assert [check("numbers", one) for one in answers] == [True, True, True, False, True]

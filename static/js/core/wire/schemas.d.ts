@@ -2130,7 +2130,7 @@ export interface components {
        * @default 0
        */
       others?: number;
-      /** @description Mean number per field, or mean share. */
+      /** @description Mean number per field, or mean share, of answers with as many as most. */
       mean: number[];
       /** @description Right answers; of rows, those with the same maximum. */
       right: number | null;
