@@ -10,8 +10,8 @@ from typing import Any
 
 from app.engine.reply_formats import Reply, trace_reply
 from app.figures.opening_head import opened
-from app.http.content_negotiation import JSON, NPZ, SAFETENSORS
-from app.http.csv_file import csv_of
+from app.http.file_formats import JSON, NPZ, SAFETENSORS
+from app.http.replies import csv_of
 from app.traces.replies import ModelReply
 from headlight.display import FORMS, show
 from model.adapters.requests.adapter_interface import Adapter

@@ -63,7 +63,7 @@ TESTS: dict[str, str] = {
     "model/adapters/requests/validate.py": "adapters intervene refused_feature_changes "
     "score_terms patch path_patches attribution",
     "app/engine": "engine/engine engine/fairness traces/trace",
-    "app/http/caches.py": "http/byte_cache",
+    "app/http/tasks_and_caches.py": "http/byte_cache",
     "app/engine/fair_queue.py": "engine/fair_queue engine/fairness",
     "app/engine/decoding.py": "engine/engine traces/decode",
     "app/engine/engine.py": "engine/engine engine/fairness engine/stopping",

@@ -18,8 +18,8 @@ import pytest
 from fastapi import FastAPI
 
 from app.heads.index_process import sentences_of
-from app.http.csv_file import csv_of
 from app.http.host_names import AllowedHosts
+from app.http.replies import csv_of
 from model.bundle.weights import CHECKPOINTS
 from model.text.tokens import Tokenizer, fits, normalise
 from model.text.writing_systems import Detector, fold

@@ -14,7 +14,7 @@ from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
 from starlette.requests import Request
 
-from app.http.content_negotiation import preferences
+from app.http.file_formats import preferences
 from app.settings import ROOT
 
 SOURCE_LANGUAGE = "en"

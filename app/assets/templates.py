@@ -27,7 +27,7 @@ from app.assets.languages import LOCALE, languages, negotiate, translations
 from app.assets.static_files import STATIC, Vendor, digest_of
 from app.http.host_names import ANY_ADDRESS, is_loopback, lan_address
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.settings import ROOT, Settings
 
 TEMPLATES = ROOT / "templates"

@@ -17,10 +17,8 @@ from app.assignments.schemas import (
     CheckRequest,
     SubmissionRequest,
 )
-from app.http.csv_file import TABLE, csv_reply
-from app.http.owner_keys import key_of, optional_key_of, problems_of
-from app.http.replies import DATABASE, JSON_BODY, problems
-from app.http.services import Opened
+from app.http.replies import DATABASE, JSON_BODY, TABLE, csv_reply, problems
+from app.http.route_dependencies import Opened, key_of, optional_key_of, problems_of
 from app.lessons import service as lessons
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.challenges.checking import MAX_FITTED, WorkLink
 from app.figures.challenge_goals import Verdict
 from app.figures.links import Asked, Entry
-from app.http.field_errors import Count, Strict, Text
+from app.http.request_fields import Count, Strict, Text
 from app.rooms.schemas import Member, Nickname, Results, Truth
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 

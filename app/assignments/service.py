@@ -26,12 +26,12 @@ from app.challenges.checking import check_ask, checked, fitted, work_words
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.figures.links import Axes, check_stated
-from app.http.background_tasks import off_loop
-from app.http.csv_file import csv_of
-from app.http.field_errors import within
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
-from app.http.services import Services
+from app.http.replies import csv_of
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from app.rooms.answer_files import ORDERED, RIGHT
 from app.rooms.asking import fits_options, stated
 from app.rooms.room_document import unanswered

@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
 from app.store.documents import (
     ID_LENGTH,

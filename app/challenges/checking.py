@@ -25,9 +25,9 @@ from app.figures.challenge_goals import (
 )
 from app.figures.links import Link
 from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
-from app.http.content_negotiation import SAFETENSORS
-from app.http.field_errors import Text
-from app.http.services import Services
+from app.http.file_formats import SAFETENSORS
+from app.http.request_fields import Text
+from app.http.route_dependencies import Services
 from app.settings import Settings
 from app.traces.schemas import OneTextRunRequest, RunRequest
 from app.traces.service import run

@@ -9,10 +9,9 @@ from app.figures.heatmap import still
 from app.figures.links import Asked, Link, Target, parse_link
 from app.figures.preview_picture import sentence
 from app.figures.sentence_figures import heatmap_of
-from app.http.background_tasks import LARGE, off_loop
-from app.http.caches import ByteCache
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
 from app.lessons import service as lessons
 from app.lessons.markdown import Document, plain
 from app.runs.training_runs import Runs

@@ -18,10 +18,9 @@ from app.figures.links import Link
 from app.figures.preview_picture import list_preview
 from app.handouts import service as handouts
 from app.handouts.handout_html import collection_handout
-from app.http.background_tasks import LARGE, off_loop
-from app.http.caches import ByteCache
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
 from app.lessons import service as lessons
 from app.lessons.markdown import Figure, Part, Predict, Text, unlinked
 from app.settings import Settings

@@ -20,10 +20,9 @@ from app.collections.schemas import (
 )
 from app.handouts.routes import Theme, download
 from app.http.rate_limits import CLIENT_HEADER, client_network
-from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems
+from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems, while_present
+from app.http.route_dependencies import Opened
 from app.http.security import FOR_OTHERS
-from app.http.services import Opened
-from app.http.streaming import while_present
 from app.lab.schemas import MAX_LINK
 from app.settings import Settings
 from app.store.quota import CreationRate

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.figures.links import FIGURE, Asked, Entry
-from app.http.field_errors import Name, Strict, Text
+from app.http.request_fields import Name, Strict, Text
 from app.lab.schemas import MAX_LINK
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 

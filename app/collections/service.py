@@ -28,10 +28,10 @@ from app.collections.schemas import (
 from app.collections.store import Collection, Collections, Refusal
 from app.figures.links import Target, check_stated, parse_link
 from app.figures.question_files import WITHIN, qti_question
-from app.http.background_tasks import off_loop
-from app.http.field_errors import within
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from app.lessons import service as lessons
 from app.settings import Settings
 from app.store.storage_errors import DamagedError, undamaged

@@ -15,11 +15,10 @@ from app.collections.schemas import CollectionCreated, Listing, ShelfEntry, Shel
 from app.collections.shipped_collections import ready_collections
 from app.collections.store import Collection, Collections
 from app.figures.links import parse_link
-from app.http.background_tasks import off_loop
-from app.http.caches import ByteCache
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import ByteCache, off_loop
 from app.lessons import service as lessons
 from app.lessons.quoted_numbers import lessons as all_lessons
 from app.settings import Settings

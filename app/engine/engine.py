@@ -31,8 +31,8 @@ from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, Se
 from app.engine.long_texts import LongJob
 from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.engine.runners import CrashedError, Runner, Runners, Turn
-from app.http.caches import ByteCache
 from app.http.problems import ProblemError, ReportedError
+from app.http.tasks_and_caches import ByteCache
 from model.adapters.requests.request import Request
 from model.errors import Excess, InputError
 from model.progress import Progress

@@ -8,8 +8,7 @@ from typing import Any, SupportsIndex
 
 from app.engine.reply_formats import JSON_COST, Reply, trace_reply
 from app.engine.tensor_selection import Dtype, Selection
-from app.http.content_negotiation import JSON
-from app.http.safetensors_file import Pieces
+from app.http.file_formats import JSON, Pieces
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.request import Request

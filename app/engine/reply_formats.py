@@ -17,9 +17,8 @@ import zstandard
 from numpy.typing import NDArray
 
 from app.engine.tensor_selection import Dtype, Selection
-from app.http import safetensors_file
-from app.http.content_negotiation import JSON, NPZ, SAFETENSORS
-from app.http.safetensors_file import Pieces
+from app.http import file_formats
+from app.http.file_formats import JSON, NPZ, SAFETENSORS, Pieces
 from model.adapters.requests.trace import Decoding, LongPass, Output, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
@@ -89,7 +88,7 @@ class Reply:
         """
         documents = {"trace": self.document, **metadata}
         texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
-        return safetensors_file.pieces(self.arrays, texts)
+        return file_formats.pieces(self.arrays, texts)
 
     def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
         """Return the file of `pieces` as bytes."""
@@ -114,7 +113,7 @@ class Reply:
     @staticmethod
     def metadata(file: bytes) -> dict[str, Any]:
         """Return the documents in a file written by `safetensors`, by name."""
-        texts = safetensors_file.metadata(file)
+        texts = file_formats.metadata(file)
         return {name: orjson.loads(text) for name, text in texts.items()}
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, Field
 
 from app.engine.reply_formats import Reply
-from app.http.field_errors import Strict, Text, shown_on_one_line
+from app.http.request_fields import Strict, Text, shown_on_one_line
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, read_whole, texts
 

@@ -11,10 +11,9 @@ from typing import Any
 from app.engine.reply_formats import Reply
 from app.figures.heatmap import Heatmap, still
 from app.figures.links import Link
-from app.http.background_tasks import LARGE, off_loop
-from app.http.caches import ByteCache
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
 from model.errors import InputError
 
 INSTEAD = {"lab": ("show", "formula"), "workspace": ("opening", "pairing")}

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from pydantic import Field
 
 from app.figures.challenge_goals import Goal
-from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text
+from app.http.request_fields import Count, Magnitude, Name, Number, Strict, Text
 from app.store.documents import is_id
 from model.errors import InputError
 

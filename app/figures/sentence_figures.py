@@ -13,8 +13,8 @@ from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.heatmap import Heatmap
 from app.figures.links import Link
 from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
-from app.http.content_negotiation import SAFETENSORS
-from app.http.services import Services
+from app.http.file_formats import SAFETENSORS
+from app.http.route_dependencies import Services
 from app.settings import Settings
 from app.traces.replies import ModelReply
 from app.traces.schemas import OneTextRunRequest, RunRequest

@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from app.engine.model_listing import Listing
 from app.figures.links import Link
-from app.http.field_errors import Count, Name, Strict, Text
-from app.http.services import Services
+from app.http.request_fields import Count, Name, Strict, Text
+from app.http.route_dependencies import Services
 from app.traces.schemas import OneTextRunRequest, RunRequest
 from model.errors import InputError
 

@@ -17,7 +17,7 @@ import deflate
 import numpy as np
 from numpy.typing import NDArray
 
-from app.http import safetensors_file
+from app.http import file_formats
 
 POWER = 0.8
 STEPS = 255  # of a weight; fewer if the file would be too large
@@ -108,5 +108,5 @@ def _packed(weights: Mapping[str, Weights], steps: int) -> Iterator[tuple[str, b
         arrays: dict[str, NDArray[Any]] = {"codes": layer.codes, "levels": layer.levels}
         if (layer.sums != 1).any():
             arrays["sums"] = layer.sums
-        file = b"".join(safetensors_file.pieces(arrays, {}))
+        file = b"".join(file_formats.pieces(arrays, {}))
         yield name, bytes(deflate.gzip_compress(file, LEVEL)), largest_error(array, layer)

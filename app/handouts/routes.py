@@ -13,10 +13,9 @@ from app.assets.templates import base_url
 from app.handouts import service as handouts
 from app.handouts.handout_html import policy_of
 from app.handouts.packing import CHARSET
-from app.http.replies import run_problems
+from app.http.replies import run_problems, while_present
+from app.http.route_dependencies import Opened, Services
 from app.http.security import NOBODY
-from app.http.services import Opened, Services
-from app.http.streaming import while_present
 from app.shares import service as sharing
 from app.shares.formats import Share
 from app.shares.schemas import ShareRequest

@@ -11,10 +11,10 @@ from app.engine.reply_formats import Reply
 from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import SELECT, handout, lab_handout
 from app.handouts.handout_with_model import living_handout
-from app.http.background_tasks import LARGE, off_loop
-from app.http.content_negotiation import SAFETENSORS
-from app.http.field_errors import within
-from app.http.services import Services
+from app.http.file_formats import SAFETENSORS
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
 from app.local_models.exported_models import ExportedModels

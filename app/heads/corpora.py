@@ -23,7 +23,7 @@ from app.heads.index_process import check, sentences_of
 from app.heads.indexing import Indexing, Kept
 from app.heads.schemas import CorpusReply, CorpusRequest
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.settings import Settings
 from model.bundle.weights import CHECKPOINTS
 from model.corpus.row_index import INDEX, Index, read_survey

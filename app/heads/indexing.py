@@ -19,11 +19,11 @@ import orjson
 
 from app.engine.fair_queue import Client
 from app.heads.index_process import Wanted, build
-from app.http.background_tasks import begin, repeat
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import begin, repeat
 from app.settings import Settings
 from app.store.disk_errors import disk_problem
 from app.store.documents import dumped, is_id, key_digest, new_edit_key, new_id, opens

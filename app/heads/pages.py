@@ -13,7 +13,7 @@ from app.heads.indexing import Indexing
 from app.heads.schemas import ElsewhereReply, SurveyedHeadReply
 from app.heads.service import elsewhere, served, survey
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.settings import Settings
 from model.adapters.requests.model_info import ModelInfo
 from model.corpus.row_patterns import patterns_of

@@ -24,7 +24,7 @@ from app.heads.schemas import (
     SurveyReply,
 )
 from app.http.replies import problems, run_problems
-from app.http.services import Opened
+from app.http.route_dependencies import Opened
 from model.corpus.row_search import RowQuery
 
 router = APIRouter(prefix="/models", tags=["models"])

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.field_errors import Name, Strict, Text
+from app.http.request_fields import Name, Strict, Text
 
 
 class CostReply(BaseModel):

@@ -21,9 +21,9 @@ from app.heads.schemas import (
     SurveyReply,
     WritesReply,
 )
-from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from model.corpus.row_index import Index, read_survey
 from model.corpus.row_patterns import patterns_of
 from model.corpus.row_search import Row, RowQuery, search, tenths

@@ -13,9 +13,8 @@ import zstandard
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.background_tasks import SMALL, off_loop
-from app.http.caches import ByteCache
-from app.http.content_negotiation import JSON, SAFETENSORS, preferences
+from app.http.file_formats import JSON, SAFETENSORS, preferences
+from app.http.tasks_and_caches import SMALL, ByteCache, off_loop
 
 TYPES = {JSON, SAFETENSORS, "text/html", "text/css", "text/javascript", "image/svg+xml"}
 LEVEL = 4  # as in starlette_compress, for every encoding

@@ -92,7 +92,7 @@ def config(form: Literal["text", "json"], requests: bool) -> dict[str, Any]:
         "formatters": {form: formatters[form]},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
         "root": {"handlers": ["stderr"], "level": "WARNING"},
-        "loggers": {f"{__package__}.request_log": {"level": "INFO" if requests else "WARNING"}},
+        "loggers": {f"{__package__}.request_metrics": {"level": "INFO" if requests else "WARNING"}},
     }
 
 

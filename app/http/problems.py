@@ -26,9 +26,9 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app.http.content_negotiation import choose
-from app.http.field_errors import excess, rule, union_tags
+from app.http.file_formats import choose
 from app.http.log_format import REQUEST_ID
+from app.http.request_fields import excess, rule, union_tags
 from app.http.security import HEADERS
 from model.errors import Excess, FileError, InputError
 

@@ -2,20 +2,34 @@
 
 Replies to GET have ETags, and are 304 if the client already has them. HEAD is answered like GET,
 without the body.
+
+A reply that takes long stops when the client leaves, and may be a stream of lines:
+newline-delimited JSON. A table is a CSV file that a spreadsheet opens: readable Chinese, and no
+cell that is a formula.
 """
 
+import asyncio
+import csv
 import hashlib
+import io
+import logging
+import re
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from types import UnionType
-from typing import Any
+from typing import Any, TypeVar
 
+import orjson
 from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette_compress import add_compress_type
 
-from app.http.background_tasks import off_loop
-from app.http.content_negotiation import FORMS, NPZ, SAFETENSORS, choose
-from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply
+from app.http.file_formats import FORMS, NPZ, SAFETENSORS, choose
+from app.http.problems import MEDIA_TYPE, ProblemError, ProblemReply, problem_of
+from app.http.tasks_and_caches import off_loop
 
 
 class Conditional:
@@ -119,15 +133,18 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 
 NOT_ACCEPTABLE = {"_406": "No available format is acceptable."}
+
 DATABASE = {
     "_503": "The database cannot be used; `Retry-After` says when to retry.",
     "_507": "The database has no room left; `Retry-After` says when to retry.",
 }
+
 JSON_BODY = {
     "_400": "The body is not JSON.",
     "_413": "The body is too large.",
     "_415": "The body is not sent as JSON.",
 }
+
 # Problems that the engine can raise for any request to a model.
 ENGINE = {
     "_429": "Too much work in a short time; `Retry-After` says when to retry.",
@@ -139,3 +156,145 @@ def run_problems(**descriptions: str) -> dict[int | str, dict[str, Any]]:
     """Describe the problems of a route with a JSON body that runs a model, as `problems` does."""
     words = JSON_BODY | {"_422": "A field is not valid; `detail` says why."}
     return problems(**words | ENGINE | descriptions)
+
+
+LINES_TYPE = "application/x-ndjson"
+
+# Asks proxies not to buffer the lines.
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+add_compress_type(LINES_TYPE, streaming=True)  # each line is flushed
+
+Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
+
+
+class Lines(StreamingResponse):
+    """A streamed reply of JSON lines."""
+
+    media_type = LINES_TYPE
+
+
+def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Describe a route that streams lines of this kind (as `Lines`), for the API reference."""
+    return {
+        200: {
+            "model": model,
+            "description": "Lines of JSON, each sent as it happens.",
+            "content": {LINES_TYPE: {"schema": {"type": "object"}}},  # one line
+        }
+    }
+
+
+def or_lines(
+    described: dict[int | str, dict[str, Any]], model: type[BaseModel]
+) -> dict[int | str, dict[str, Any]]:
+    """Add to a description of replies that the client may choose lines of this kind instead."""
+    whole = described[200]
+    content = whole["content"] | {LINES_TYPE: {"schema": _schema(model)}}
+    return described | {200: whole | {"content": content}}
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a model without references."""
+    schema = model.model_json_schema()
+    parts = {f"#/$defs/{name}": part for name, part in schema.pop("$defs", {}).items()}
+
+    def inlined(part: Any) -> Any:
+        if isinstance(part, dict):
+            return inlined(parts[part["$ref"]]) if "$ref" in part else _each(part)
+        return [inlined(entry) for entry in part] if isinstance(part, list) else part
+
+    def _each(part: dict[str, Any]) -> dict[str, Any]:
+        return {name: inlined(schema) for name, schema in part.items()}
+
+    return _each(schema)
+
+
+async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of `work`, which is cancelled if the client disconnects first.
+
+    Raises ClientDisconnect in that case. The body of the request must have been read.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_departure(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _departure(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def stream_lines(request: Request, lines: AsyncIterator[bytes]) -> Response:
+    """Stream lines, each of which is computed after the previous one was sent.
+
+    An error before the first line is raised; a later one is sent as the last line,
+    ``{"error": problem}``. The work stops when the client disconnects. The body of the request must
+    have been read.
+    """
+    first = await while_present(request, _first(lines))
+    return Lines(_followed(first, lines), headers=HEADERS)
+
+
+async def _first(lines: AsyncIterator[bytes]) -> bytes:
+    return await anext(lines)
+
+
+async def _followed(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    try:
+        async for chunk in lines:
+            yield chunk
+    except Exception as error:
+        problem = problem_of(error)
+        if problem.status_code == 500:
+            log.exception("a stream failed")
+        yield orjson.dumps({"error": problem.document}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+CSV = "text/csv"
+
+# A reply with a table, for the API reference.
+TABLE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A table.", "content": {CSV: {"schema": {"type": "string"}}}}
+}
+
+MARK = "\ufeff"  # Excel misreads Chinese without a byte order mark
+
+# A spreadsheet interprets a cell that begins like this as a formula.
+FORMULA = "=+-@\t\r\n＝＋－＠"
+
+NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]+)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
+def csv_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV. No cell is a formula."""
+    file = io.StringIO()
+    file.write(MARK)
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows([_safe(cell) for cell in row] for row in rows)
+    return file.getvalue()
+
+
+def csv_reply(content: str, name: str) -> Response:
+    """Return a table as a file to save."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(content, headers=headers, media_type=CSV)
+
+
+def _safe(cell: object) -> object:
+    """Return a cell that a spreadsheet shows as text instead of running it as a formula."""
+    if not isinstance(cell, str) or all(map(NUMBER.fullmatch, cell.split(" "))):
+        return cell
+    return f"'{cell}" if cell.startswith(tuple(FORMULA)) else cell

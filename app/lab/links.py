@@ -11,8 +11,8 @@ from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.heatmap import Heatmap
 from app.figures.links import Link
 from app.figures.sentence_states import unreadable
-from app.http.background_tasks import LARGE, off_loop
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import names
 from model.lab.compute import compute

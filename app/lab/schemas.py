@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.dataclass_schemas import fields_of
-from app.http.field_errors import Name, Strict, Text
+from app.http.request_fields import Name, Strict, Text, fields_of
 from model.lab.request import LabRequest, Relative
 
 MAX_LINK = 8_000  # characters of its link: its largest matrices, 12 per number

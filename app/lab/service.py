@@ -11,9 +11,9 @@ import orjson
 
 from app.engine.engine import Engine
 from app.engine.reply_formats import Reply, numbers
-from app.http.background_tasks import LARGE, SMALL, off_loop
-from app.http.field_errors import within
-from app.http.services import Services
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, SMALL, off_loop
 from app.lab.schemas import LabShareState
 from model.lab.compute import WIDTHS, compute, scaling
 from model.lab.request import MATRICES, LabRequest

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
-from app.http.services import Opened
+from app.http.route_dependencies import Opened
 from app.lessons import service as lessons
 
 PICTURES = "public, max-age=3600"  # until another model may have been installed

@@ -14,7 +14,7 @@ from app.engine.model_listing import Listing
 from app.figures import figure_kinds
 from app.figures.links import Link
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.lessons.blocks import Block
 from app.lessons.inventory import inventory
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from app.assets.templates import PageFacts
 from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.local_models.page_files import missing_file
 from app.settings import ROOT, Settings
 from app.store.private_files import make_private_folder

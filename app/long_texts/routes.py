@@ -3,9 +3,18 @@
 from fastapi import APIRouter, Request, Response
 
 from app.engine.jobs import Encoding
-from app.http.replies import NOT_ACCEPTABLE, in_both_forms, media_type, reply, run_problems
-from app.http.services import Opened
-from app.http.streaming import MEDIA_TYPE, or_lines, stream_lines, while_present
+from app.http.replies import (
+    LINES_TYPE,
+    NOT_ACCEPTABLE,
+    in_both_forms,
+    media_type,
+    or_lines,
+    reply,
+    run_problems,
+    stream_lines,
+    while_present,
+)
+from app.http.route_dependencies import Opened
 from app.long_texts.schemas import (
     AnyOverviewRequest,
     AnyTileRequest,
@@ -35,8 +44,8 @@ async def overview(request: Request, services: Opened, body: AnyOverviewRequest)
     with the safetensors file in base64, or with an error. The work stops when the client
     disconnects.
     """
-    form = media_type(request, MEDIA_TYPE)
-    if form == MEDIA_TYPE:
+    form = media_type(request, LINES_TYPE)
+    if form == LINES_TYPE:
         return await stream_lines(request, watch_overview(services, body))
     encoding = Encoding(form, services[Settings].max_values)
     encoded = await while_present(request, see_overview(services, body, encoding))

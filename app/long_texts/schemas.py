@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.field_errors import Count, Name, NamePattern, Strict
 from app.http.problems import ProblemReply
+from app.http.request_fields import Count, Name, NamePattern, Strict
 from app.traces.replies import OneTextReply, OutputReply, TensorReply, TokenReply
 from app.traces.schemas import ByTexts, OneText, Translation
 

@@ -19,10 +19,10 @@ from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply, line
 from app.figures.sentence_states import OneTextShareState, SentenceState
-from app.http.background_tasks import LARGE, off_loop
-from app.http.content_negotiation import SAFETENSORS
-from app.http.field_errors import within
-from app.http.services import Services
+from app.http.file_formats import SAFETENSORS
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.long_texts.schemas import (
     AnyOverviewRequest,
     AnyTileRequest,

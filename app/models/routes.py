@@ -8,10 +8,10 @@ from app.engine.engine import Engine
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing, OverviewJob
 from app.heads.service import in_general
-from app.http.field_errors import Whole
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
-from app.http.services import Opened
+from app.http.request_fields import Whole
+from app.http.route_dependencies import Opened
 from app.models.training_history import ExampleReply, LearningReply
 from app.runs.kept_models import KeptModels
 from app.settings import Settings

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from app.http.field_errors import Count, Name, Strict
+from app.http.request_fields import Count, Name, Strict
 from app.traces.replies import TensorReply, TokenReply, TokensReply
 
 

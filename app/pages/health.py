@@ -28,12 +28,12 @@ from app.engine.fair_queue import NOBODY, asking
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.tensor_selection import Selection
-from app.http.caches import Recent
-from app.http.content_negotiation import JSON
-from app.http.metrics import Metrics
+from app.http.file_formats import JSON
 from app.http.problems import ProblemError
 from app.http.replies import problems
-from app.http.services import Opened, Services
+from app.http.request_metrics import Metrics
+from app.http.route_dependencies import Opened, Services
+from app.http.tasks_and_caches import Recent
 from app.settings import Settings
 from app.store.storage_errors import StorageError, files
 from app.store.store import Store

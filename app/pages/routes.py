@@ -9,10 +9,10 @@ from starlette.exceptions import HTTPException
 from app.assets.languages import languages, negotiate
 from app.assets.qr import qr_code
 from app.assets.templates import render
-from app.http.background_tasks import off_loop
 from app.http.replies import problems
+from app.http.route_dependencies import Opened
 from app.http.security import FOR_OTHERS, FRAMED
-from app.http.services import Opened
+from app.http.tasks_and_caches import off_loop
 from app.lessons import service as lessons
 from app.lessons.class_plans import collections_of
 from app.rooms import service as rooms

@@ -8,9 +8,9 @@ from app.assets.bundles import bundle
 from app.assets.languages import languages, messages
 from app.assets.static_files import FOREVER, Vendor, find_static
 from app.assets.templates import static_digest
-from app.http.background_tasks import off_loop
-from app.http.content_negotiation import preferences
-from app.http.services import Opened
+from app.http.file_formats import preferences
+from app.http.route_dependencies import Opened
+from app.http.tasks_and_caches import off_loop
 
 router = APIRouter(include_in_schema=False)
 

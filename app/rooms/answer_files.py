@@ -11,8 +11,8 @@ from app.assets.qti import QtiQuestion, package
 from app.challenges.checking import work_words
 from app.figures.links import Asked
 from app.figures.question_files import qti_question
-from app.http.background_tasks import off_loop
-from app.http.csv_file import csv_of
+from app.http.replies import csv_of
+from app.http.tasks_and_caches import off_loop
 from app.rooms import asking
 from app.rooms.asking import Given
 from app.rooms.open_rooms import Rooms

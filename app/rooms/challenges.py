@@ -4,7 +4,7 @@ from collections import Counter
 
 from app.challenges.checking import checked, fitted
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.rooms import asking
 from app.rooms.open_rooms import Rooms
 from app.rooms.room_on_server import Hub

@@ -12,7 +12,7 @@ import orjson
 
 from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute, Shared
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.rooms.room_document import Counts, Room, hashed, is_code, new_code, new_key, opens
 from app.rooms.room_on_server import LEFT_SECONDS, Hub
 from app.rooms.rooms_across_servers import ROOM_BYTES, Bus, FullError, MemoryBus

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.http.background_tasks import begin
 from app.http.problems import ProblemError
+from app.http.tasks_and_caches import begin
 from app.rooms.room_document import Counts, Room
 from app.rooms.rooms_across_servers import Bus
 from app.store.storage_errors import StorageError

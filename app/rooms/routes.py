@@ -6,11 +6,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse
 
 from app.assets.qti import QTI_FILE, qti_reply
-from app.http.csv_file import TABLE, csv_reply
-from app.http.owner_keys import key_of
-from app.http.replies import JSON_BODY, problems
-from app.http.services import Opened
-from app.http.streaming import HEADERS
+from app.http.replies import HEADERS, JSON_BODY, TABLE, csv_reply, problems
+from app.http.route_dependencies import Opened, key_of
 from app.rooms import challenges
 from app.rooms import service as answers
 from app.rooms.open_rooms import Rooms

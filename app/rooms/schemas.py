@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 from app.challenges.checking import MAX_WORK, WorkLink
 from app.figures.challenge_goals import Verdict
 from app.figures.links import MAX_LINK, Asked, Entry, Optional
-from app.http.field_errors import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
+from app.http.request_fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line
 
 # A page of this server that can be presented, with its query and fragment. A second slash would
 # make it the address of another server.

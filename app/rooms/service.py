@@ -13,10 +13,10 @@ from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
 from app.challenges.checking import check_ask
 from app.collections import pages as collection_pages
-from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from app.lessons import service as lessons
 from app.rooms import answer_files, asking, challenges, members, wall
 from app.rooms.open_rooms import RoomRates, Rooms

@@ -2,7 +2,7 @@
 
 An answer is a list of texts, as the page's predictions have it: one id of a choice, one number per
 field, the shares of a whole, the ids of what was put in order, or a cell as its row and column. Its
-numbers are bounded (`FAR` in `app.http.field_errors`), so that no sum of them overflows; what is
+numbers are bounded (`FAR` in `app.http.request_fields`), so that no sum of them overflows; what is
 sent to every member is bounded as well.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from math import fsum
 
 from app.figures.links import CELL, MAX_OPTIONS, Entry
-from app.http.field_errors import FAR
+from app.http.request_fields import FAR
 from app.rooms.schemas import Results, Truth
 
 Answer = Sequence[str]

@@ -19,10 +19,10 @@ import torch
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply
-from app.http.background_tasks import repeat, running
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import repeat, running
 from app.runs.training_run import Run
 from app.settings import Settings
 from app.store.documents import digest_of, new_edit_key, new_id

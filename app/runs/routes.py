@@ -8,17 +8,19 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.assets.templates import base_url
 from app.engine.model_listing import Listing
-from app.http.field_errors import Whole
 from app.http.replies import (
+    HEADERS,
     NOT_ACCEPTABLE,
+    Lines,
     in_both_forms,
+    in_lines,
     media_type,
     problems,
     reply,
     run_problems,
 )
-from app.http.services import Opened
-from app.http.streaming import HEADERS, Lines, in_lines
+from app.http.request_fields import Whole
+from app.http.route_dependencies import Opened
 from app.runs import service as training
 from app.runs.schemas import (
     ForkRequest,

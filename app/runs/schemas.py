@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.dataclass_schemas import fields_of
-from app.http.field_errors import Count, Strict
 from app.http.problems import ProblemReply
+from app.http.request_fields import Count, Strict, fields_of
 from app.traces.replies import ModelReply
 from model.live_training.options import LiveOptions
 

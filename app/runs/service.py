@@ -17,9 +17,9 @@ from app.figures.heatmap import Heatmap
 from app.figures.links import Link
 from app.figures.sentence_figures import heatmap_of, over
 from app.figures.sentence_states import NUMBERS
-from app.http.field_errors import excess, rule
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.request_fields import excess, rule
+from app.http.route_dependencies import Services
 from app.runs.kept_models import KeptModels, write_model
 from app.runs.schemas import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
 from app.runs.training_run import Run

@@ -21,12 +21,12 @@ from app.assets.templates import PageFacts
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
 from app.engine.start_processes import start
-from app.http.background_tasks import begin, repeat
 from app.http.log_format import logging_of
-from app.http.metrics import Metrics
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared
-from app.http.services import Services
+from app.http.request_metrics import Metrics
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import begin, repeat
 from app.runs.run_process import Wanted, main
 from app.runs.training_run import Run, claim, release, size_of
 from app.settings import Settings

@@ -22,9 +22,9 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import ZSTD, Reply
 from app.figures.sentence_states import Looking, SentenceState
-from app.http.background_tasks import LARGE, off_loop
-from app.http.field_errors import within
-from app.http.services import Services
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.lab.schemas import LabShareState
 from app.lab.service import freeze
 from app.long_texts.service import MAX_TOKENS, is_long, run_long

@@ -19,8 +19,8 @@ import zstandard
 from pydantic_core import to_jsonable_python
 from sqlalchemy import Row
 
+from app.http.file_formats import metadata, with_metadata
 from app.http.problems import ProblemError, ReportedError
-from app.http.safetensors_file import metadata, with_metadata
 from app.store.documents import check_seal, sealed
 from app.store.storage_errors import DamagedError
 from model.adapters.encoder_decoder.description import attentions

@@ -8,9 +8,9 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import WRITERS, ZSTD
 from app.figures.sentence_states import SentenceState
-from app.http.background_tasks import off_loop
-from app.http.field_errors import within
-from app.http.services import Services
+from app.http.request_fields import within
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from app.shares.formats import Answer
 from app.shares.schemas import ParametersRequest, Question
 from app.shares.service import thaw

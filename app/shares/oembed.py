@@ -12,10 +12,10 @@ from markupsafe import escape
 from pydantic import BaseModel, Field
 
 from app.assets.templates import base_url
-from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.replies import problems
-from app.http.services import Opened
+from app.http.route_dependencies import Opened
+from app.http.tasks_and_caches import off_loop
 from app.shares import service as sharing
 
 router = APIRouter(tags=["shares"])

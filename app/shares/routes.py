@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.assets.templates import base_url
-from app.http.field_errors import Whole
 from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
     DATABASE,
@@ -15,9 +14,10 @@ from app.http.replies import (
     problems,
     reply,
     run_problems,
+    while_present,
 )
-from app.http.services import Opened
-from app.http.streaming import while_present
+from app.http.request_fields import Whole
+from app.http.route_dependencies import Opened
 from app.models.training_history import ExampleReply
 from app.shares import creation as share_creation
 from app.shares import service as sharing

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from pydantic_core import PydanticCustomError
 
 from app.figures.sentence_states import OneTextShareState, ShareState
-from app.http.field_errors import Name, NamePattern, Strict, Text, union_tag
+from app.http.request_fields import Name, NamePattern, Strict, Text, union_tag
 from app.lab.schemas import LabShareState
 from app.long_texts.schemas import OverviewReply, Window
 from app.models.training_history import ExampleRequest

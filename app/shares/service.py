@@ -11,12 +11,11 @@ from safetensors import SafetensorError
 
 from app.engine.reply_formats import JSON_COST, Reply
 from app.figures.preview_picture import in_short, preview, sentence
-from app.http.background_tasks import off_loop
-from app.http.caches import ByteCache, Recent
-from app.http.content_negotiation import JSON, SAFETENSORS
-from app.http.metrics import Metrics
+from app.http.file_formats import JSON, SAFETENSORS
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.request_metrics import Metrics
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import ByteCache, Recent, off_loop
 from app.settings import Settings
 from app.shares import formats
 from app.shares.formats import Share, thawed

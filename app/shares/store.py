@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.http.background_tasks import off_loop
+from app.http.tasks_and_caches import off_loop
 from app.shares.formats import MOST_BYTES, Answer, Share, check_share, seal
 from app.store.archive_file import ArchivedRow, ArchiveFile, Entries
 from app.store.documents import (

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from app.http.background_tasks import repeat
+from app.http.tasks_and_caches import repeat
 from app.store.store import Store
 
 FIRST_SECONDS, PRUNING_SECONDS = 60, 3600  # after the start, when others are waiting; then

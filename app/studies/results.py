@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from statistics import median
 
-from app.http.csv_file import csv_of
+from app.http.replies import csv_of
 from app.lessons.inventory import RIGHT, Item, inventory
 from app.studies.schemas import (
     ArmComparison,

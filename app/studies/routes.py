@@ -8,10 +8,8 @@ from fastapi.responses import HTMLResponse
 from app.assets.templates import render
 from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
-from app.http.csv_file import TABLE, csv_reply
-from app.http.owner_keys import key_of, problems_of
-from app.http.replies import DATABASE, problems
-from app.http.services import Opened
+from app.http.replies import DATABASE, TABLE, csv_reply, problems
+from app.http.route_dependencies import Opened, key_of, problems_of
 from app.lessons import service as lessons
 from app.lessons.inventory import inventory
 from app.studies import service as studies

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.assignments.schemas import Note, Title
-from app.http.field_errors import Count, Strict, Text
+from app.http.request_fields import Count, Strict, Text
 from app.lessons.inventory import Form
 from app.rooms.schemas import Link, Member
 from app.shares.schemas import MAX_TITLE

@@ -11,10 +11,10 @@ from app.assignments.schemas import AssignmentCreated
 from app.assignments.store import Assignment, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
-from app.http.background_tasks import off_loop
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import off_loop
 from app.lessons.inventory import Form, inventory
 from app.lessons.quoted_numbers import lessons
 from app.settings import Settings

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from itertools import product
 
 from app.assignments.store import Assignments
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.lessons.inventory import FORMS, Form
 from app.store.storage_errors import Stored
 from app.store.store import Store

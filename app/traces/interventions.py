@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
-from app.http.dataclass_schemas import Within, fields_of
-from app.http.field_errors import Count, Name, Strict, Text, Whole, union_tag
+from app.http.request_fields import Count, Name, Strict, Text, Whole, Within, fields_of, union_tag
 from model.adapters.requests.request import Decode, Patch, Receiver, Request, Step, TokenOf
 from model.request_limits import Factor, Probability, Seed, Temperature, Value
 from model.trace.interventions import Cell, Intervention

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.engine.tensor_selection import Dtype
-from app.http.dataclass_schemas import DOCUMENTED, fields_of
+from app.http.request_fields import DOCUMENTED, fields_of
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Output
 from model.explain.residual_stream import Origin

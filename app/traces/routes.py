@@ -15,19 +15,21 @@ from fastapi import APIRouter, Query, Request, Response
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
-from app.http.background_tasks import off_loop
-from app.http.caches import ByteCache
-from app.http.field_errors import Whole
 from app.http.replies import (
     NOT_ACCEPTABLE,
+    Lines,
     in_both_forms,
+    in_lines,
     media_type,
     problems,
     reply,
     run_problems,
+    stream_lines,
+    while_present,
 )
-from app.http.services import Opened
-from app.http.streaming import Lines, in_lines, stream_lines, while_present
+from app.http.request_fields import Whole
+from app.http.route_dependencies import Opened
+from app.http.tasks_and_caches import ByteCache, off_loop
 from app.settings import Settings
 from app.traces.replies import PositionsReply, TraceReply
 from app.traces.schemas import AnyDecodeRequest, AnyTraceRequest, DecodeLine

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.engine.tensor_selection import ENTRY, Dtype
-from app.http.field_errors import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
 from app.http.problems import ProblemReply
+from app.http.request_fields import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
 from app.traces.interventions import DecodeOptions, InterventionRequest, decode_of
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply
 from model.adapters.requests.request import Request, read_alike

@@ -14,7 +14,7 @@ from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.model_listing import ExampleJob, Listing, ParametersJob
 from app.engine.reply_formats import numbers
 from app.engine.tensor_selection import Dtype, Selection
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.settings import Settings
 from app.traces.schemas import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from model.errors import Excess, InputError

@@ -14,10 +14,10 @@ from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.reply_formats import Reply
 from app.engine.sweep_stream import SweepJob
-from app.http.background_tasks import LARGE, off_loop
-from app.http.field_errors import Count, NamePattern, Strict
 from app.http.problems import ProblemReply
-from app.http.services import Services
+from app.http.request_fields import Count, NamePattern, Strict
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.traces.interventions import PatchFrom
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TensorReply, TokensReply
 from app.traces.schemas import ByTexts, OneText, Translation

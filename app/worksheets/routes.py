@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from app.assets.templates import render
 from app.figures.links import MAX_LINK
 from app.http.problems import ProblemError
-from app.http.services import Opened
+from app.http.route_dependencies import Opened
 from app.worksheets import service as worksheets
 from app.worksheets.service import Sheet
 from model.errors import InputError

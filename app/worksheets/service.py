@@ -24,10 +24,10 @@ from app.figures.heatmap import Heatmap
 from app.figures.links import Link, Target
 from app.figures.sentence_figures import over
 from app.figures.sentence_states import OneTextShareState, state_of
-from app.http.background_tasks import LARGE, off_loop
-from app.http.content_negotiation import SAFETENSORS
+from app.http.file_formats import SAFETENSORS
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
+from app.http.tasks_and_caches import LARGE, off_loop
 from app.lab.links import request_of
 from app.lab.service import names
 from app.lessons import service as lessons

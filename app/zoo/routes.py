@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from app.engine.model_listing import Listing
 from app.http.replies import problems
-from app.http.services import Opened
+from app.http.route_dependencies import Opened
 from app.zoo.schemas import ZooExampleReply, ZooReply
 from app.zoo.service import answered, drawn, zoo
 

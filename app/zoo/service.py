@@ -11,7 +11,7 @@ from app.engine.model_listing import Listing
 from app.figures.figure_kinds import KINDS, FigureKind
 from app.figures.links import Link
 from app.http.problems import ProblemError
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.settings import ZOO
 from app.zoo.schemas import SeedReply, ZooExampleReply, ZooModelReply, ZooReply, ZooTaskReply
 from model.bundle.measurements import ZOO as RESULTS

@@ -11,7 +11,7 @@ from app.engine.jobs import Encoding, TraceJob
 from app.engine.process_messages import encode
 from app.engine.reply_formats import Reply
 from app.engine.sweep_stream import SweepJob
-from app.http.content_negotiation import FORMS, JSON
+from app.http.file_formats import FORMS, JSON
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

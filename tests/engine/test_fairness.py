@@ -26,7 +26,7 @@ from app.engine.fair_queue import (
 )
 from app.engine.runners import Runners
 from app.engine.sweep_stream import SweepJob
-from app.http.caches import ByteCache
+from app.http.tasks_and_caches import ByteCache
 from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention
 from tests.serving.endless import ask, begun, engine_of

@@ -10,7 +10,7 @@ from app.engine.jobs import Encoded
 from app.engine.model_thread import Outcome
 from app.engine.process_messages import encode, receive, send
 from app.engine.reply_formats import Reply
-from app.http.content_negotiation import SAFETENSORS
+from app.http.file_formats import SAFETENSORS
 
 
 def test_numbers_are_sent_from_where_they_are_and_arrive_as_one_file() -> None:

@@ -26,7 +26,7 @@ from app.engine.process_messages import receive, send
 from app.engine.process_runners import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.start_processes import Launcher, Template, launch
-from app.http.content_negotiation import JSON
+from app.http.file_formats import JSON
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
 from model.errors import InputError

@@ -29,8 +29,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.engine.reply_formats import Reply
-from app.http.content_negotiation import JSON, SAFETENSORS
-from app.http.streaming import MEDIA_TYPE as LINES
+from app.http.file_formats import JSON, SAFETENSORS
+from app.http.replies import LINES_TYPE as LINES
 from tests.fuzz.known import CHALLENGE, FORMS, Known
 from tests.fuzz.stored import STORED, lost
 from tests.servers import PATIENCE

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from app.http.caches import ByteCache
+from app.http.tasks_and_caches import ByteCache
 
 
 class Maker:

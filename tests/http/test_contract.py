@@ -18,7 +18,7 @@ from app.engine.catalog import Catalog
 from app.engine.engine import BusyError, Engine
 from app.engine.fair_queue import SpentError
 from app.heads.indexing import Indexing
-from app.http.content_negotiation import NPZ
+from app.http.file_formats import NPZ
 from app.main import create_app
 from app.runs.training_runs import Runs
 from app.settings import Settings

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from app.http.csv_file import csv_of
+from app.http.replies import csv_of
 
 
 def cell(text: str) -> str:

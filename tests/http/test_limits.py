@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.engine.catalog import Catalog
-from app.http import field_errors as fields
+from app.http import request_fields as fields
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from tests.serving.api_reference import reference

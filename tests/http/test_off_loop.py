@@ -13,10 +13,9 @@ import orjson
 import pytest
 
 from app.engine.reply_formats import NUMBERS, numbers
-from app.http import background_tasks as pools
 from app.http import compress_large
-from app.http.background_tasks import LARGE, SMALL, off_loop
-from app.http.caches import ByteCache
+from app.http import tasks_and_caches as pools
+from app.http.tasks_and_caches import LARGE, SMALL, ByteCache, off_loop
 from tests.servers import PATIENCE
 from tests.serving.fixtures import Serving
 

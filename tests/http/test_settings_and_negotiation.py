@@ -12,7 +12,7 @@ import torch
 from pydantic import ValidationError
 
 from app.engine.reply_formats import Reply, trace_reply
-from app.http.content_negotiation import choose, preferences
+from app.http.file_formats import choose, preferences
 from app.http.problems import TITLES, ProblemError
 from app.http.rate_limits import PerMinute
 from app.settings import ROOT, Settings

@@ -18,7 +18,7 @@ from app.engine.jobs import Encoding
 from app.engine.long_texts import LongJob, Overview, Tile
 from app.engine.pass_cache import Passes
 from app.engine.runners import Runners, Threads
-from app.http.content_negotiation import JSON
+from app.http.file_formats import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
 from model.long.attention import LongAttention, Stored

@@ -17,7 +17,7 @@ from app.engine.long_texts import LongJob, Tile
 from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.engine.process_arguments import Opening
 from app.engine.process_messages import encode
-from app.http.content_negotiation import SAFETENSORS
+from app.http.file_formats import SAFETENSORS
 from app.scale.replica import STREAM_SECONDS, Replica
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request

@@ -10,7 +10,7 @@ import uvicorn
 
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
-from app.http.services import Services
+from app.http.route_dependencies import Services
 from app.main import create_app
 from app.settings import Settings
 from tests.servers import PATIENCE, free_port

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import httpx
 
-from app.http.csv_file import MARK
+from app.http.replies import MARK
 
 
 def bearer(key: str) -> dict[str, str]:

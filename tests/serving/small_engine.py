@@ -10,7 +10,7 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.runners import Runners
-from app.http.content_negotiation import JSON
+from app.http.file_formats import JSON
 from model.adapters.requests.request import Request
 from tests.serving.slow import Slow
 

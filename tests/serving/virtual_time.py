@@ -16,7 +16,7 @@ from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.model_listing import Listing
 from app.engine.model_thread import Batch, Outcome, Work
 from app.engine.runners import Runner, Runners, Turn
-from app.http.content_negotiation import JSON
+from app.http.file_formats import JSON
 from model.adapters.requests.request import Request
 from model.progress import Listener, ignore
 from tests.serving.slow import Slow

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from app.engine.reply_formats import Reply
-from app.http.content_negotiation import JSON, SAFETENSORS
+from app.http.file_formats import JSON, SAFETENSORS
 from app.http.problems import URN
 from app.shares.formats import FORMAT, Share, upgrade, upgraded
 from app.shares.store import SHARES

@@ -14,7 +14,7 @@ from sqlalchemy.exc import StatementError
 from app.assignments.store import Assignments, assignments
 from app.collections.store import Collections
 from app.heads import indexing
-from app.http.field_errors import FAR
+from app.http.request_fields import FAR
 from app.rooms.room_document import Question, Room
 from app.rooms.schemas import Results, Truth
 from app.shares import formats as stored_share

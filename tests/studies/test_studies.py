@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.http.csv_file import MARK
+from app.http.replies import MARK
 from app.lessons.inventory import inventory
 from app.lessons.service import find
 from app.studies import service

@@ -1,23 +1,71 @@
-"""Writes safetensors files as pieces, so that the numbers need not be copied before they are sent.
+"""Formats of replies: which one a client accepts (RFC 9110, section 12), and safetensors files.
 
-The file is that of `safetensors.numpy.save`: its header, then the numbers of each tensor, those of
-larger types first, then by name.
+Safetensors files are written as pieces, so that the numbers need not be copied before they are
+sent. The file is that of `safetensors.numpy.save`: its header, then the numbers of each tensor,
+those of larger types first, then by name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+JSON = "application/json"
+
+SAFETENSORS = "application/octet-stream"
+
+NPZ = "application/x-npz"
+
+FORMS = (JSON, SAFETENSORS, NPZ)  # of replies with tensors
+
+
+def preferences(header: str) -> list[str]:
+    """Return the entries of an ``Accept…`` header, best first, without those of quality 0."""
+    weighed = []
+    for entry in header.split(","):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        quality = 1.0
+        for parameter in parameters:
+            if parameter.lower().startswith("q="):
+                quality = _quality(parameter[2:])
+        if name and quality > 0:
+            weighed.append((quality, name.lower()))
+    return [name for _, name in sorted(weighed, key=lambda entry: -entry[0])]
+
+
+def choose(header: str | None, offered: Sequence[str]) -> str | None:
+    """Return the offered media type that the client prefers; None if it accepts none.
+
+    Without a header, and for a wildcard, this is the first one offered.
+    """
+    for name in preferences(header) if header else ["*/*"]:
+        family = name.removesuffix("*")
+        for media_type in offered:
+            if name in ("*/*", media_type) or (
+                name.endswith("/*") and media_type.startswith(family)
+            ):
+                return media_type
+    return None
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
 Piece = bytes | memoryview
+
 Pieces = tuple[Piece, ...]
 
 DTYPES = {
     **{"float64": "F64", "float32": "F32", "float16": "F16"},
     **{"int64": "I64", "int32": "I32", "uint16": "U16", "uint8": "U8", "bool": "BOOL"},
 }
+
 HEADER_LENGTH = 8  # bytes at the start of a file, with the length of its header
 
 
