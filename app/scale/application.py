@@ -62,7 +62,7 @@ def engine(args: EngineArguments) -> Application:
         health_check_period_s=HEALTH_SECONDS,
         graceful_shutdown_timeout_s=END_SECONDS,
         request_router_config=RequestRouterConfig(
-            request_router_class=f"{__package__}.routing:StreamsStay",
+            request_router_class=f"{__package__}.runner:StreamsStay",
             request_router_kwargs={"num_fallback_replicas": 0},
         ),
     )
