@@ -25,8 +25,7 @@ from app.collections.store import open_collections
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.fair_queue import Budgets, Client, asking
-from app.engine.process_runners import in_processes
-from app.engine.runners import Runners
+from app.engine.runners import Runners, in_processes
 from app.engine.start_engines import launch_engines, load_catalog
 from app.engine.start_processes import Launcher
 from app.handouts import routes as handouts
@@ -63,9 +62,7 @@ from app.shares import oembed
 from app.shares import routes as shares
 from app.shares.service import open_shares
 from app.shares.store import STORED as STORED_SHARES
-from app.store.expiry import keep_pruning
-from app.store.quota import CreationRate, Limits
-from app.store.store import open_store
+from app.store.store import CreationRate, Limits, keep_pruning, open_store
 from app.studies import routes as studies
 from app.studies.store import open_studies
 from app.traces import routes as traces

@@ -20,7 +20,7 @@ from app.http.connection_limits import Bounds, Connection, sweep
 from app.http.host_names import ANY_ADDRESS, lan_address
 from app.main import create_app, open_models
 from app.settings import Settings
-from app.store.private_files import make_private_folder
+from app.store.disk_files import make_private_folder
 from app.store.store import open_store
 
 GRACE_SECONDS = 10  # for running requests when the server is told to stop

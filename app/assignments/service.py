@@ -38,8 +38,8 @@ from app.rooms.room_document import unanswered
 from app.rooms.schemas import MAX_TEXT, Truth
 from app.rooms.tally import MAX_BYTES, check, is_right, tally, tally_works
 from app.settings import Settings
-from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged
+from app.store.store import CreationRate
 from model.errors import Excess, InputError
 
 SEND = 500.0  # what a submission costs, in the engine's units of work

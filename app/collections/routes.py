@@ -25,7 +25,7 @@ from app.http.route_dependencies import Opened
 from app.http.security import FOR_OTHERS
 from app.lab.schemas import MAX_LINK
 from app.settings import Settings
-from app.store.quota import CreationRate
+from app.store.store import CreationRate
 
 router = APIRouter(tags=["collections"])
 

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 
+from app.engine.long_texts import Passes
 from app.engine.model_listing import Listing
-from app.engine.pass_cache import Passes
 from model.adapters.open_model import open_model
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo

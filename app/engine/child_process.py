@@ -3,10 +3,14 @@
 Engines, training runs and the indexing of texts use the same class. One thread per process starts
 it and reads its messages; the end of the pipe, which the system closes with the process, tells at
 once that it has ended.
+
+A message is one pickle, then its large buffers: a reply's numbers are sent from where they are, not
+copied into the pickle first.
 """
 
 import asyncio
 import logging
+import pickle
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,7 +19,30 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from app.engine.process_messages import receive, send
+COUNT = 4  # bytes at the start of a message, with the number of buffers that follow it
+
+
+def encode(message: Any) -> bytes:
+    """Encode a message as bytes, including its buffers."""
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+
+
+def send(connection: Connection, message: Any) -> None:
+    """Send a message. Blocks while the other side does not read."""
+    buffers: list[pickle.PickleBuffer] = []
+    content = pickle.dumps(message, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
+    connection.send_bytes(len(buffers).to_bytes(COUNT, "little") + content)
+    for buffer in buffers:
+        connection.send_bytes(buffer.raw())
+
+
+def receive(connection: Connection) -> Any:
+    """Return the next message. Blocks; raises EOFError or OSError if the connection is closed."""
+    content = connection.recv_bytes()
+    count = int.from_bytes(content[:COUNT], "little")
+    buffers = [connection.recv_bytes() for _ in range(count)]
+    return pickle.loads(memoryview(content)[COUNT:], buffers=buffers)
+
 
 START_AGAIN_SECONDS = (0.0, 0.1, 0.5, 2.0, 10.0)  # before each attempt; then the last for ever
 

@@ -22,15 +22,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, cast
 
-from app.engine.cached_pass_runners import CachedPassRunners
-from app.engine.cost_estimates import price, size
-from app.engine.cost_estimates import running as running_price
 from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Waiting, asking
-from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob
+from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob, price, size
+from app.engine.jobs import running as running_price
 from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
 from app.engine.long_texts import LongJob
 from app.engine.model_thread import Batch, Line, Outcome, Work
-from app.engine.runners import CrashedError, Runner, Runners, Turn
+from app.engine.runners import CachedPassRunners, CrashedError, Runner, Runners, Turn
 from app.http.problems import ProblemError, ReportedError
 from app.http.tasks_and_caches import ByteCache
 from model.adapters.requests.request import Request

@@ -66,7 +66,7 @@ class Budgets:
     """Token buckets: the work that each client, and each address, may still request.
 
     A bucket fills at `rate` per second up to `most`; an address's is `pages` times as large. Prices
-    are those of `app.engine.cost_estimates`.
+    are those of `app.engine.jobs`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """How busy the models are, and what the server gives up for it.
 
 The engine says how long its runners were busy and with how much work; that is their speed, in
-seconds per unit of work (`app.engine.cost_estimates`). It is measured while requests are answered,
+seconds per unit of work (`app.engine.jobs`). It is measured while requests are answered,
 without any work of its own. How long a request will wait follows from the work that goes before it:
 
     expected wait = work that goes first × seconds per unit / runners

@@ -1,18 +1,21 @@
-"""Pictures of attention over a long text: overviews of heads, and tiles of one head."""
+"""Pictures of attention over a long text: overviews of heads, and tiles of one head.
+
+They are made of passes, which this process caches, limited by bytes.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from app.engine.cost_estimates import lengths, unread, writing
-from app.engine.jobs import PLAIN, Encoded, Encoding, ReplyJob
-from app.engine.pass_cache import Passes
+from app.engine.jobs import PLAIN, Encoded, Encoding, ReplyJob, lengths, unread, writing
 from app.engine.reply_formats import Array, Reply, told
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.model_info import ModelInfo
@@ -25,12 +28,65 @@ from model.long.pooled_pictures import grouped, largest, overview, span
 from model.progress import report
 from model.trace.tensor_names import select
 
+Precision = Literal["int16", "float32"]
+
+PRECISIONS: dict[Precision, torch.dtype] = {"int16": torch.int16, "float32": torch.float32}
+
+MAX_BYTES = 1_000_000_000
+
+
+class Passes:
+    """Passes by key. The least recently used are evicted first; the newest is always kept.
+
+    Thread-safe. `precision` is that of q and k.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES, precision: Precision = "int16") -> None:
+        self.max_bytes = max_bytes
+        self.dtype = PRECISIONS[precision]
+        self._kept: OrderedDict[str, LongPass] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all cached passes."""
+        with self._lock:
+            return self._bytes
+
+    @property
+    def _bytes(self) -> int:
+        return sum(long_pass.bytes for long_pass in self._kept.values())
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of all cached passes."""
+        with self._lock:
+            return frozenset(self._kept)
+
+    def find(self, key: str, make: Callable[[], LongPass]) -> LongPass:
+        """Return the cached pass, or make and cache it. Raises what `make` raises."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        long_pass = make()
+        with self._lock:
+            self._kept[key] = long_pass
+            while len(self._kept) > 1 and self._bytes > self.max_bytes:
+                self._kept.popitem(last=False)
+        return long_pass
+
+
 STEEP = 8_192  # number of tokens at which attention costs as much as the rest of a layer
+
 PICTURE = 0.5  # cost of an overview of all heads, as a share of a pass
+
 SIDE = 512  # default rows and columns of a large tile
+
 HIDDEN = 255  # in uint8: the mask hides the whole cell; other numbers are weight · 254
 
 CellType = Literal["float32", "float16", "uint8"]
+
 Range = tuple[int, int]
 
 

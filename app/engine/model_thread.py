@@ -10,8 +10,7 @@ from typing import Any
 
 from app.engine.catalog import Catalog
 from app.engine.jobs import ReplyJob, StreamJob, TraceJob
-from app.engine.long_texts import LongJob
-from app.engine.pass_cache import Passes
+from app.engine.long_texts import LongJob, Passes
 from model.adapters.requests.adapter_interface import Adapter
 from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 

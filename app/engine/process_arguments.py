@@ -40,7 +40,7 @@ class LoadCatalog:
     def __call__(self) -> Catalog:
         """Load the catalog. Raises what `Catalog.load` raises."""
         from app.engine.catalog import Catalog
-        from app.engine.pass_cache import Passes
+        from app.engine.long_texts import Passes
 
         return Catalog.load(
             self.bundles,

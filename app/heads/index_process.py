@@ -20,10 +20,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from app.engine.child_process import ChildProcess
-from app.engine.process_messages import send
+from app.engine.child_process import ChildProcess, send
 from app.engine.start_processes import start
-from app.store.disk_errors import disk_problem
+from app.store.disk_files import disk_problem
 from model.errors import Excess, InputError
 
 # After a mark that ends a sentence, and what closes after it. A full stop ends one only before a

@@ -25,7 +25,7 @@ from app.http.rate_limits import Shared
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import begin, repeat
 from app.settings import Settings
-from app.store.disk_errors import disk_problem
+from app.store.disk_files import disk_problem
 from app.store.documents import dumped, is_id, key_digest, new_edit_key, new_id, opens
 from app.store.storage_errors import files
 from app.store.store import Store

@@ -27,7 +27,7 @@ NAME = 40  # characters kept of a token's name
 
 
 def price(request: LabRequest) -> float:
-    """Return the cost of a request in the engine's units of work (`app.engine.cost_estimates`)."""
+    """Return the cost of a request in the engine's units of work (`app.engine.jobs`)."""
     return LEAST + PER_NUMBER * numbers_in(request)
 
 

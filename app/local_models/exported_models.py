@@ -20,7 +20,7 @@ from app.http.problems import ProblemError
 from app.http.route_dependencies import Services
 from app.local_models.page_files import missing_file
 from app.settings import ROOT, Settings
-from app.store.private_files import make_private_folder
+from app.store.disk_files import make_private_folder
 from model.bundle.weights import CHECKPOINTS, MAX_PAGE_BYTES, WEIGHTS, digest_of
 
 FOLDER = "exported"  # in the data folder

@@ -9,10 +9,8 @@ from app.collections.store import Collections
 from app.settings import Settings
 from app.shares.store import SHARES, Shares
 from app.store.archive import Counted, read_archive, write_archive
-from app.store.expiry import prune
-from app.store.quota import Limits
 from app.store.storage_errors import StorageError, translated
-from app.store.store import Store, StoredKind, open_store
+from app.store.store import Limits, Store, StoredKind, open_store, prune
 from model.errors import FileError
 
 

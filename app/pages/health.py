@@ -27,7 +27,7 @@ from app.engine.engine import BusyError, Engine
 from app.engine.fair_queue import NOBODY, asking
 from app.engine.jobs import Encoding, TraceJob
 from app.engine.model_listing import Listing
-from app.engine.tensor_selection import Selection
+from app.engine.reply_formats import Selection
 from app.http.file_formats import JSON
 from app.http.problems import ProblemError
 from app.http.replies import problems

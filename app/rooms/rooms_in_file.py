@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from app.store.private_files import make_private_file
+from app.store.disk_files import make_private_file
 
 LOCK_SECONDS = 2.0  # to wait for a server that is ending
 TABLES = """

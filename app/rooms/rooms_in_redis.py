@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from app.rooms.rooms_across_servers import IDLE_SECONDS, ROOM_BYTES, FullError, Limited
-from app.store.disk_errors import UNAVAILABLE
+from app.store.disk_files import UNAVAILABLE
 from app.store.storage_errors import StorageError, log
 
 SECONDS = 2.0  # timeout of a reply

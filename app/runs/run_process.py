@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.engine.process_messages import receive, send
-from app.store.disk_errors import disk_problem
+from app.engine.child_process import receive, send
+from app.store.disk_files import disk_problem
 from model.live_training.events import trace_path
 from model.live_training.options import LiveOptions
 

@@ -30,10 +30,10 @@ from ray.serve.exceptions import (
 )
 from ray.serve.experimental.consistent_hash_router import ConsistentHashRouter
 
+from app.engine.child_process import encode
 from app.engine.engine_process import Ended, Run
 from app.engine.model_listing import Listing
 from app.engine.model_thread import Batch, Line, Outcome, Work
-from app.engine.process_messages import encode
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from model.progress import Listener, StoppedError, ignore
 

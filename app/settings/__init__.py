@@ -5,11 +5,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError, model_validator
 
-from app.settings.base import DATA, ROOT, ZOO
-from app.settings.classroom import ReaderTextSettings, RoomSettings, TrainingSettings
-from app.settings.models import ModelSettings
-from app.settings.network import NetworkSettings
-from app.settings.storage import StorageSettings
+from app.settings.models_and_limits import (
+    ModelSettings,
+    ReaderTextSettings,
+    RoomSettings,
+    TrainingSettings,
+)
+from app.settings.server import DATA, ROOT, ZOO, NetworkSettings, StorageSettings
 
 __all__ = ["DATA", "PUBLIC_DEFAULTS", "ROOT", "ZOO", "Settings"]
 

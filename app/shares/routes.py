@@ -22,7 +22,7 @@ from app.models.training_history import ExampleReply
 from app.shares import creation as share_creation
 from app.shares import service as sharing
 from app.shares.schemas import ShareCreated, ShareReply, ShareRequest
-from app.store.quota import CreationRate
+from app.store.store import CreationRate
 from app.traces.replies import ParametersReply, TraceReply
 from app.traces.sweeps import SweepReply
 

@@ -22,9 +22,8 @@ from sqlalchemy import URL, Connection, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from app.store.disk_errors import UNAVAILABLE
+from app.store.disk_files import UNAVAILABLE, make_private_file
 from app.store.documents import dumped, is_id
-from app.store.private_files import make_private_file
 from app.store.storage_errors import (
     DamagedError,
     StorageError,

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from app.http.problems import ProblemError, ReportedError
-from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
+from app.store.disk_files import FULL, UNAVAILABLE, disk_problem
 from model.errors import InputError
 
 Stored = Literal["share", "collection", "assignment", "study"]

@@ -1,14 +1,18 @@
 """The store: a database in which each subject keeps something of its own, within common limits.
 
-All methods raise StorageError if the database cannot be used now.
+All methods raise StorageError if the database cannot be used now. What has expired is deleted,
+of every kind.
 """
 
+import asyncio
 import hmac
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Self
 
 from sqlalchemy import (
     Column,
@@ -25,17 +29,53 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.http.rate_limits import PerMinute
+from app.http.tasks_and_caches import repeat
+from app.settings import Settings
 from app.store.archive_file import ArchiveFile, Entries
 from app.store.database import Database, open_database
-from app.store.disk_errors import FULL
-from app.store.quota import Limits
+from app.store.disk_files import FULL
 from app.store.storage_errors import QUOTA, DamagedError, StorageError
 from model.errors import FileError
 
+
+@dataclass(frozen=True)
+class Limits:
+    """Bytes in total and per address; days for which is kept what changes no more.
+
+    None means no limit.
+    """
+
+    total: int | None = None
+    by_address: int | None = None
+    days: float | None = None
+    assignment_days: float | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the limits that the operator has set."""
+        return cls(
+            total=settings.max_shares_bytes,
+            by_address=settings.max_shares_bytes_per_address,
+            days=settings.keep_shares_days,
+            assignment_days=settings.keep_assignments_days,
+        )
+
+
+class CreationRate(PerMinute):
+    """Counts what an address stores: shares, collections and assignments together."""
+
+    def __init__(self, settings: Settings) -> None:
+        limit, url = settings.max_shares_per_minute, settings.rates_url
+        super().__init__(limit, url, kind="too-many-shares", counted="shares")
+
+
 ADDRESS_KEY = "address"
+
 UNLIMITED = Limits()
 
 metadata = MetaData()  # of all tables, as left by the migrations
+
 secrets = Table(
     "secrets",
     metadata,
@@ -169,3 +209,20 @@ async def _address_key(database: Database) -> bytes:
             key = os.urandom(32)
             await connection.execute(insert(secrets).values(name=ADDRESS_KEY, value=key))
         return key
+
+
+FIRST_SECONDS, PRUNING_SECONDS = 60, 3600  # after the start, when others are waiting; then
+
+
+async def prune(store: Store, days: float | None = None) -> dict[str, int]:
+    """Delete what is older than `days` (None: than the limits allow); return numbers by kind.
+
+    A kind may have limits of its own, which `days` does not change.
+    """
+    return {kind.name: await kind.prune(store, days) for kind in reversed(store.kinds)}
+
+
+async def keep_pruning(store: Store, seconds: float = PRUNING_SECONDS) -> None:
+    """Delete what expires, until cancelled."""
+    await asyncio.sleep(FIRST_SECONDS)
+    await repeat(partial(prune, store), seconds)

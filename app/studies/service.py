@@ -18,8 +18,8 @@ from app.http.tasks_and_caches import off_loop
 from app.lessons.inventory import Form, inventory
 from app.lessons.quoted_numbers import lessons
 from app.settings import Settings
-from app.store.quota import CreationRate
 from app.store.storage_errors import undamaged
+from app.store.store import CreationRate
 from app.studies import results
 from app.studies.schemas import (
     AskedItem,

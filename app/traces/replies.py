@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.engine.tensor_selection import Dtype
+from app.engine.reply_formats import Dtype
 from app.http.request_fields import DOCUMENTED, fields_of
 from model.adapters.requests.model_info import ModelInfo
 from model.adapters.requests.trace import Output

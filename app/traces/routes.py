@@ -12,9 +12,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.engine.decoding import DecodeJob
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
+from app.engine.streamed_replies import DecodeJob
 from app.http.replies import (
     NOT_ACCEPTABLE,
     Lines,

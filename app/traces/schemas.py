@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from app.engine.tensor_selection import ENTRY, Dtype
+from app.engine.reply_formats import ENTRY, Dtype
 from app.http.problems import ProblemReply
 from app.http.request_fields import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
 from app.traces.interventions import DecodeOptions, InterventionRequest, decode_of

@@ -12,8 +12,7 @@ from torch.nn.functional import normalize
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.model_listing import ExampleJob, Listing, ParametersJob
-from app.engine.reply_formats import numbers
-from app.engine.tensor_selection import Dtype, Selection
+from app.engine.reply_formats import Dtype, Selection, numbers
 from app.http.route_dependencies import Services
 from app.settings import Settings
 from app.traces.schemas import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding
 from app.engine.reply_formats import Reply
-from app.engine.sweep_stream import SweepJob
+from app.engine.streamed_replies import SweepJob
 from app.http.problems import ProblemReply
 from app.http.request_fields import Count, NamePattern, Strict
 from app.http.route_dependencies import Services

@@ -16,8 +16,7 @@ from app.http.rate_limits import Shared
 from app.settings import Settings
 from app.shares.store import Shares
 from app.store.archive import read_archive, write_archive
-from app.store.expiry import prune
-from app.store.quota import Limits
+from app.store.store import Limits, prune
 from tests.assignments.assigning import made
 from tests.serving.storage import open_shares
 

@@ -17,8 +17,7 @@ from app.collections.store import COLLECTIONS, Collections, collections
 from app.settings import Settings
 from app.store.archive import read_archive, write_archive
 from app.store.documents import ALPHABET, KEY_LENGTH, key_from
-from app.store.expiry import prune
-from app.store.quota import Limits
+from app.store.store import Limits, prune
 from tests.collections.collecting import BODY, PATH, SENTENCE, made
 from tests.serving.storage import failure, open_shares
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.reply_formats import trace_reply
-from app.engine.tensor_selection import Dtype
+from app.engine.reply_formats import Dtype, trace_reply
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Output, Trace, candidates
 from model.text.tokens import Token

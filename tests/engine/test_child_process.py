@@ -8,8 +8,7 @@ from multiprocessing import Pipe
 import pytest
 
 from app.engine import child_process
-from app.engine.child_process import ChildProcess, Started
-from app.engine.process_messages import send
+from app.engine.child_process import ChildProcess, Started, send
 from tests.servers import PATIENCE
 
 

@@ -5,12 +5,11 @@ import pickle
 
 import pytest
 
-from app.engine.decoding import DecodeJob
+from app.engine.child_process import encode
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoding, TraceJob
-from app.engine.process_messages import encode
 from app.engine.reply_formats import Reply
-from app.engine.sweep_stream import SweepJob
+from app.engine.streamed_replies import DecodeJob, SweepJob
 from app.http.file_formats import FORMS, JSON
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError

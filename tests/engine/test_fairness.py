@@ -11,8 +11,6 @@ import httpx
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.cost_estimates import price
-from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import (
     Budgets,
@@ -24,8 +22,9 @@ from app.engine.fair_queue import (
     asking,
     fitting,
 )
+from app.engine.jobs import price
 from app.engine.runners import Runners
-from app.engine.sweep_stream import SweepJob
+from app.engine.streamed_replies import DecodeJob, SweepJob
 from app.http.tasks_and_caches import ByteCache
 from model.adapters.requests.request import Decode, Request
 from model.trace.interventions import Intervention

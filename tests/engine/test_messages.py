@@ -5,10 +5,10 @@ from multiprocessing import Pipe
 
 import numpy as np
 
+from app.engine.child_process import encode, receive, send
 from app.engine.engine_process import Ended
 from app.engine.jobs import Encoded
 from app.engine.model_thread import Outcome
-from app.engine.process_messages import encode, receive, send
 from app.engine.reply_formats import Reply
 from app.http.file_formats import SAFETENSORS
 

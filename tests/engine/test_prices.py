@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.engine.cost_estimates import lengths, price, size
-from app.engine.decoding import DecodeJob
 from app.engine.fair_queue import Budgets, Client, SpentError
-from app.engine.sweep_stream import SweepJob
+from app.engine.jobs import lengths, price, size
+from app.engine.streamed_replies import DecodeJob, SweepJob
 from model.adapters.encoder_decoder.description import attentions
 from model.adapters.requests.request import Decode, Patch, Receiver, Request
 from model.explain.attribution import STEPS

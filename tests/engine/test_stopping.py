@@ -13,7 +13,7 @@ from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client
 from app.engine.model_thread import Batch, Worker
 from app.engine.runners import Runners
-from app.engine.sweep_stream import SweepJob
+from app.engine.streamed_replies import SweepJob
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.progress import StoppedError, stoppable

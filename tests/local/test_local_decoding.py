@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.decoding import DecodeJob
+from app.engine.streamed_replies import DecodeJob
 from app.traces.schemas import DecodeRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from tests.local.exported_model import answers, assert_same_lines, node

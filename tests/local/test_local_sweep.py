@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from app.engine.sweep_stream import SweepJob
+from app.engine.streamed_replies import SweepJob
 from app.traces.sweeps import SweepRequest
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.sweep_changes import aligned

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from app.engine.cached_pass_runners import CachedPassRunners
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
-from app.engine.long_texts import LongJob, Overview, Tile
-from app.engine.pass_cache import Passes
-from app.engine.runners import Runners, Threads
+from app.engine.long_texts import LongJob, Overview, Passes, Tile
+from app.engine.runners import CachedPassRunners, Runners, Threads
 from app.http.file_formats import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass

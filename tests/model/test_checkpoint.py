@@ -139,7 +139,7 @@ def test_directions_are_those_that_were_trained(bundle: Path, tmp_path: Path) ->
 # or in a cluster with a shared token.
 BETWEEN_PROCESSES = {
     "app/engine/jobs.py",
-    "app/engine/process_messages.py",
+    "app/engine/child_process.py",
     "app/scale/replica.py",
     "app/scale/runner.py",
 }

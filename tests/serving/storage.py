@@ -14,9 +14,8 @@ from sqlalchemy import event, text
 from app.main import STORED
 from app.shares.formats import Answer
 from app.shares.store import Shares
-from app.store.quota import Limits
 from app.store.storage_errors import StorageError
-from app.store.store import UNLIMITED, open_store
+from app.store.store import UNLIMITED, Limits, open_store
 
 STATE = {"source": "The cat sat.", "target": "猫坐着。"}
 ALL = {"parameters": {"select": ["*"]}}

@@ -20,7 +20,7 @@ from app.shares import store as shares
 from app.shares.store import SHARES
 from app.store import archive_file
 from app.store.archive import Counted, read_archive, write_archive
-from app.store.quota import Limits
+from app.store.store import Limits
 from model.errors import FileError
 from tests import forked_processes
 from tests.golden.kept import FORMATS, put, rows

@@ -16,8 +16,7 @@ from app.heads.indexing import Indexing
 from app.http.rate_limits import Shared, client_network, fair_share
 from app.runs.training_runs import Runs
 from app.settings import Settings
-from app.store.expiry import keep_pruning
-from app.store.quota import Limits
+from app.store.store import Limits, keep_pruning
 from tests.servers import PATIENCE
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
@@ -255,7 +254,7 @@ async def test_addresses_are_not_stored(tmp_path: Path) -> None:
 async def test_shares_expire_after_the_configured_days(
     serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.store.expiry.FIRST_SECONDS", 0)
+    monkeypatch.setattr("app.store.store.FIRST_SECONDS", 0)
     async with serving() as client:
         old, new = await share(client), await share(client)
         assert old["expires"] is None
@@ -295,7 +294,7 @@ async def test_shares_expire_after_the_configured_days(
 async def test_expired_shares_are_deleted_periodically(
     tmp_path: Path, postgres: Any, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.store.expiry.FIRST_SECONDS", 0)
+    monkeypatch.setattr("app.store.store.FIRST_SECONDS", 0)
     url = f"sqlite:///{tmp_path}/headlight.db" if kind == "sqlite" else postgres("expiry")
     url = Settings(database_url=url).database
     async with open_shares(url, Limits(days=1 / 86_400)) as store:

@@ -16,9 +16,9 @@ import pytest
 from safetensors import SafetensorError
 
 from app.assets.static_files import Vendor
+from app.engine.child_process import receive
 from app.engine.fair_queue import Client
 from app.engine.model_listing import Listing
-from app.engine.process_messages import receive
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
 from app.pages import health
@@ -26,7 +26,7 @@ from app.runs import run_process
 from app.runs.kept_models import KeptModels
 from app.runs.training_runs import RunLimits, Runs
 from app.store.archive import write_archive
-from app.store.disk_errors import FULL, UNAVAILABLE, disk_problem
+from app.store.disk_files import FULL, UNAVAILABLE, disk_problem
 from app.store.documents import new_id
 from app.store.storage_errors import StorageError
 from model.bundle.ctranslate2_export import exported

@@ -11,9 +11,9 @@ from sqlalchemy import event
 
 from app.shares.store import Shares
 from app.store import database
-from app.store.disk_errors import FULL, UNAVAILABLE
-from app.store.expiry import prune
+from app.store.disk_files import FULL, UNAVAILABLE
 from app.store.storage_errors import BUSY, StorageError
+from app.store.store import prune
 from tests.serving.storage import MORE, add, counts, failing, failure, open_shares, pragma
 
 

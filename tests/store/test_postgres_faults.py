@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 
 from app.settings import Settings
 from app.store import database
-from app.store.disk_errors import FULL, UNAVAILABLE
+from app.store.disk_files import FULL, UNAVAILABLE
 from app.store.storage_errors import BUSY
 from tests.serving.storage import TABLES, add, counts, failure, open_shares
 

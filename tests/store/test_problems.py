@@ -18,7 +18,7 @@ import pytest
 
 from app.http.problems import TITLES
 from app.store import database
-from app.store.private_files import make_private_folder
+from app.store.disk_files import make_private_folder
 from app.store.storage_errors import DETAILS, STATUS, StorageError, Stored, translated
 from tests.servers import PATIENCE, ROOT, AppServer
 from tests.serving.fixtures import Serving

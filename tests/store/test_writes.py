@@ -14,8 +14,8 @@ from sqlalchemy import Engine, event
 
 from app.shares.store import SHARES, Shares
 from app.store.archive import Counted, read_archive, write_archive
-from app.store.expiry import prune
 from app.store.storage_errors import STATUS
+from app.store.store import prune
 from tests.golden.kept import put, rows
 from tests.serving.problem import hold
 from tests.serving.storage import (

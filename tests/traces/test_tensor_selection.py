@@ -4,8 +4,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.reply_formats import Reply
-from app.engine.tensor_selection import Selection
+from app.engine.reply_formats import Reply, Selection
 from model.errors import InputError
 
 OCTETS = {"Accept": "application/octet-stream"}

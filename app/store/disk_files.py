@@ -1,6 +1,11 @@
-"""Files and folders that only their owner can read, since shares contain users' texts."""
+"""Files on the disk: readable by their owner alone, and what is wrong when one cannot be written.
 
+Only their owner can read them, since shares contain users' texts. Imports nothing slow.
+"""
+
+import errno
 import os
+import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -38,3 +43,26 @@ def make_private_folder(folder: Path) -> None:
 def _close(path: Path) -> None:
     with suppress(FileNotFoundError, PermissionError):  # files of other owners stay as they are
         path.chmod(path.stat().st_mode & 0o700)
+
+
+FULL, UNAVAILABLE = "storage-full", "storage-unavailable"
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+NO_FAULT = (ConnectionError, FileNotFoundError, NotADirectoryError)
+
+RUST = re.compile(r"os error (\d{1,4})\)")  # how safetensors reports an error of the system
+
+
+def disk_problem(error: BaseException) -> str | None:
+    """Return the kind of an error of the disk; None if it is something else.
+
+    The end of a pipe or a connection is none, and neither is a file that is not there.
+    """
+    if isinstance(error, OSError) and not isinstance(error, NO_FAULT):
+        number = error.errno
+    elif type(error).__name__ == "SafetensorError" and (match := RUST.search(str(error)[-100:])):
+        number = int(match[1])
+    else:
+        return None
+    return FULL if number in NO_ROOM else UNAVAILABLE
