@@ -44,12 +44,12 @@ from app.http.route_dependencies import Opened, Services
 from app.http.security import SecurityHeaders
 from app.http.tasks_and_caches import ByteCache, running
 from app.lab import routes as lab
-from app.lab.schemas import MAX_BYTES
-from app.lessons import routes as lessons
+from app.lab.service import MAX_BYTES
+from app.lessons import pages as lessons
 from app.local_models.exported_models import open_exported_models
 from app.long_texts import routes as long_texts
 from app.models import routes as models
-from app.pages import health, static_routes
+from app.pages import health
 from app.pages import routes as pages
 from app.pages.health import open_readiness
 from app.rooms import routes as rooms
@@ -58,13 +58,12 @@ from app.runs import routes as runs
 from app.runs.kept_models import open_kept_models
 from app.runs.training_runs import open_runs
 from app.settings import Settings
-from app.shares import oembed
 from app.shares import routes as shares
 from app.shares.service import open_shares
 from app.shares.store import STORED as STORED_SHARES
 from app.store.store import CreationRate, Limits, keep_pruning, open_store
 from app.studies import routes as studies
-from app.studies.store import open_studies
+from app.studies.service import open_studies
 from app.traces import routes as traces
 from app.worksheets import routes as worksheets
 from app.zoo import routes as zoo
@@ -235,7 +234,7 @@ API = (
     *(health.router, pages.qr_router),
 )
 PAGES = (
-    oembed.router,  # at the address that the standard's users expect
+    shares.oembed_router,  # at the address that the standard's users expect
     handouts.router,
     lessons.router,
     heads.page_router,
@@ -243,7 +242,7 @@ PAGES = (
     assignments.page_router,
     studies.page_router,
     worksheets.router,
-    *(pages.router, static_routes.router, health.metrics_router),
+    *(pages.router, pages.static_router, health.metrics_router),
 )
 
 

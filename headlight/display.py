@@ -13,8 +13,7 @@ import numpy as np
 from app.engine.reply_formats import trace_reply
 from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import MANY, SELECT, handout
-from app.handouts.packing import CHARSET
-from app.handouts.rounded_weights import MAX_BYTES, rounded_file
+from app.handouts.packing import CHARSET, MAX_BYTES, rounded_file
 from app.traces.interventions import stated
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given

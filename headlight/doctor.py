@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Literal
 
 from app import __version__
-from app.figures.fonts import chinese_file
+from app.figures.heatmap import chinese_file
 from app.settings import Settings
 from headlight.other_headlight_package import namesake_warning
 from headlight.pictures import browser

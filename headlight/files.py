@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.reply_formats import Reply, trace_reply
-from app.figures.opening_head import opened
+from app.figures.sentence_figures import opened
 from app.http.file_formats import JSON, NPZ, SAFETENSORS
 from app.http.replies import csv_of
 from app.traces.replies import ModelReply

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from app.figures.figure_kinds import HandoutContent
 from app.figures.heatmap_svg import heatmap_svg
-from app.figures.opening_head import opened
 from app.figures.preview_picture import heatmap, in_short, sentence
+from app.figures.sentence_figures import opened
 
 BROWSERS = (
     "chromium",

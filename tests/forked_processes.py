@@ -35,7 +35,7 @@ IMPORTS = (
     "aiosqlite",
     "alembic.autogenerate",
     "app.server",
-    "app.operator_commands.commands",
+    "app.operator_commands",
     "asyncpg",
     "model.commands.models",
     "sqlalchemy.dialects.postgresql.asyncpg",

@@ -73,6 +73,7 @@ RANKS = {
         "assets",
         "scale",
         "subjects",  # SUBJECTS
+        "operator_commands",
         "main",
         "server",
         "command",
@@ -108,7 +109,6 @@ SUBJECTS = (
     "traces",
     "local_models",
     "figures",
-    "challenges",
     "lab",
     "zoo",
     "runs",
@@ -123,7 +123,6 @@ SUBJECTS = (
     "rooms",
     "assignments",
     "studies",
-    "operator_commands",
     "pages",
     "site",
 )

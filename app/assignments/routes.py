@@ -19,7 +19,7 @@ from app.assignments.schemas import (
 )
 from app.http.replies import DATABASE, JSON_BODY, TABLE, csv_reply, problems
 from app.http.route_dependencies import Opened, key_of, optional_key_of, problems_of
-from app.lessons import service as lessons
+from app.lessons import pages as lessons
 
 router = APIRouter(prefix="/assignments", tags=["assignments"])
 

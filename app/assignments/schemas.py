@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.challenges.checking import MAX_FITTED, WorkLink
+from app.figures.challenge_checking import MAX_FITTED, WorkLink
 from app.figures.challenge_goals import Verdict
 from app.figures.links import Asked, Entry
 from app.http.request_fields import Count, Strict, Text

@@ -22,9 +22,9 @@ from app.assignments.schemas import (
     SubmissionRequest,
 )
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
-from app.challenges.checking import check_ask, checked, fitted, work_words
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
+from app.figures.challenge_checking import check_ask, checked, fitted, work_words
 from app.figures.links import Axes, check_stated
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
@@ -34,9 +34,8 @@ from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
 from app.rooms.answer_files import ORDERED, RIGHT
 from app.rooms.asking import fits_options, stated
-from app.rooms.room_document import unanswered
+from app.rooms.room_document import MAX_BYTES, check, is_right, tally, tally_works, unanswered
 from app.rooms.schemas import MAX_TEXT, Truth
-from app.rooms.tally import MAX_BYTES, check, is_right, tally, tally_works
 from app.settings import Settings
 from app.store.storage_errors import undamaged
 from app.store.store import CreationRate

@@ -12,7 +12,7 @@ from app.figures.sentence_figures import heatmap_of
 from app.http.problems import ProblemError
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
-from app.lessons import service as lessons
+from app.lessons import pages as lessons
 from app.lessons.markdown import Document, plain
 from app.runs.training_runs import Runs
 from app.shares import service as sharing

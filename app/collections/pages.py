@@ -21,7 +21,7 @@ from app.handouts.handout_html import collection_handout
 from app.http.problems import ProblemError
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
-from app.lessons import service as lessons
+from app.lessons import pages as lessons
 from app.lessons.markdown import Figure, Part, Predict, Text, unlinked
 from app.settings import Settings
 from app.shares import service as sharing

@@ -13,7 +13,6 @@ from markupsafe import Markup, escape
 from app.assets.languages import languages, negotiate
 from app.assets.qti import QtiQuestion, package
 from app.assets.templates import base_url
-from app.challenges.checking import check_ask
 from app.collections import links
 from app.collections.schemas import (
     PRIVATE,
@@ -26,13 +25,13 @@ from app.collections.schemas import (
     PreparedQuestion,
 )
 from app.collections.store import Collection, Collections, Refusal
-from app.figures.links import Target, check_stated, parse_link
-from app.figures.question_files import WITHIN, qti_question
+from app.figures.challenge_checking import check_ask
+from app.figures.links import WITHIN, Target, check_stated, parse_link, qti_question
 from app.http.problems import ProblemError
 from app.http.request_fields import within
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
-from app.lessons import service as lessons
+from app.lessons import pages as lessons
 from app.settings import Settings
 from app.store.storage_errors import DamagedError, undamaged
 

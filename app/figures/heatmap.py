@@ -1,28 +1,123 @@
-"""The colour scale of attention, the same as on the page (static/js/core/draw/colour-scales.js).
+"""Heatmaps drawn with Pillow like the page's: rows are queries, columns are keys.
 
-A straight line through OKLab (Björn Ottosson, "A perceptual color space for image processing",
-2020) from the background to violet, with more chroma half-way; a value lies on it at its power
-``LIFT``, so that small ones are seen. It is cut into stops that are interpolated in sRGB.
+The colour scale of attention is the page's (static/js/core/draw/colour-scales.js). A straight line
+through OKLab (Björn Ottosson, "A perceptual color space for image processing", 2020) from the
+background to violet, with more chroma half-way; a value lies on it at its power ``LIFT``, so that
+small ones are seen. It is cut into stops that are interpolated in sRGB.
 
-A heatmap drawn with Pillow like the page's: rows are queries, columns are keys.
-
-A heatmap as a picture, for figures on pages without scripts.
+The font has Chinese characters if the system has one.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
-from app.figures.fonts import Font, Typeface, chinese_file
+# Folders with fonts, and the names of faces with simplified Chinese, best first.
+FOLDERS = (
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.local/share/fonts",
+    "/System/Library/Fonts",
+    "/Library/Fonts",
+    "C:/Windows/Fonts",
+)
+
+FILES = (
+    "NotoSansCJK-Regular.ttc",
+    "NotoSansCJKsc-Regular.otf",
+    "NotoSansSC-Regular.otf",
+    "SourceHanSansSC-Regular.otf",
+    "wqy-microhei.ttc",
+    "PingFang.ttc",
+    "Hiragino Sans GB.ttc",
+    "msyh.ttc",
+)
+
+SIMPLIFIED = ("SC", "GB")  # the end of a face's family name in a collection of several
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+@cache
+def chinese_file(folders: tuple[str, ...] = FOLDERS) -> tuple[Path, int] | None:
+    """Return a font file with Chinese, and the index of the face in it; None without one."""
+    paths = {path.name: path for folder in folders for path in _files(Path(folder).expanduser())}
+    for name in FILES:
+        if name in paths:
+            return paths[name], _face(paths[name])
+    return None
+
+
+class Typeface:
+    """A font face in any size, which can tell the characters that it lacks."""
+
+    def __init__(self, file: tuple[Path, int] | None) -> None:
+        self.file = file
+        self._fonts: dict[int, Font] = {}
+        self._covered: dict[str, bool] = {}
+
+    def at(self, size: int) -> Font:
+        """Return the face in a size in pixels; without a file, Pillow's built-in Latin font."""
+        if size not in self._fonts:
+            self._fonts[size] = (
+                ImageFont.truetype(self.file[0], size, index=self.file[1])
+                if self.file
+                else ImageFont.load_default(size)
+            )
+        return self._fonts[size]
+
+    def covers(self, text: str) -> bool:
+        """Return whether it can draw every character, rather than a placeholder box."""
+        return all(self._has(character) for character in text)
+
+    def covered(self, text: str) -> str:
+        """Return the text without the characters that it cannot draw."""
+        return "".join(character for character in text if self._has(character))
+
+    def _has(self, character: str) -> bool:
+        if character not in self._covered:
+            self._covered[character] = character.isspace() or (
+                character.isprintable() and _drawn(self, character) != _drawn(self, "\uffff")
+            )
+        return self._covered[character]
+
+
+def _drawn(face: Typeface, character: str) -> bytes:
+    mask = face.at(20).getmask(character)
+    return bytes(mask) + repr(mask.size).encode()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.suffix.lower() in (".ttc", ".otf", ".ttf"))
+
+
+def _face(path: Path) -> int:
+    """Return the first face of a collection for simplified Chinese, or the first face."""
+    if path.suffix.lower() != ".ttc":
+        return 0
+    index = 0
+    while True:
+        try:
+            family, _ = ImageFont.truetype(path, 10, index=index).getname()
+        except OSError:
+            return 0
+        if str(family).endswith(SIMPLIFIED):
+            return index
+        index += 1
+
 
 PAPER, VIOLET = "#fbfaf7", "#4c1d95"
+
 STEPS = 16
+
 LIFT = 0.65
+
 BLOOM = 0.045  # chroma added half-way, in the hue of the violet, so that the middle is not grey
 
 Floats = NDArray[np.float64]
@@ -34,6 +129,7 @@ TO_CONES = np.array(
         [0.0883024619, 0.2817188376, 0.6299787005],
     ]
 )
+
 TO_LAB = np.array(
     [
         [0.2104542553, 0.793617785, -0.0040720468],
@@ -93,10 +189,15 @@ def _coded(light: Floats) -> Floats:
 
 
 INK, HATCH, RULE = "#14171f", "#b9b7b0", "#e2dfd6"
+
 CELL = 112  # maximum size of a cell in pixels
+
 LABELLED = 15  # pixels that a row or a column needs for a label
+
 POSITION = 36  # pixels that a column needs for its position, if there is no room for labels
+
 NUMBERED = (44, 24)  # width and height that a cell needs for its number
+
 GUTTER = 190  # maximum pixels for labels
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom

@@ -7,25 +7,32 @@
 /learn/{lesson}#figure-2         one of its figures
 /learn/{lesson}?share=ID#figure-2  the figure with the sentence of a share
 /learn/{lesson}?shows=…#figure-2  the figure in a state
+
+Questions to a class as what a file of questions has: in words, in the language of a reader.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pydantic import Field
 
+from app.assets.qti import QtiQuestion
 from app.figures.challenge_goals import Goal
 from app.http.request_fields import Count, Magnitude, Name, Number, Strict, Text
 from app.store.documents import is_id
 from model.errors import InputError
 
 MAX_LINK = 16_000  # characters
+
 MAX_OPTIONS = 12  # of a question that its author wrote
+
 MAX_AXIS = 60  # rows and columns of a figure that a question asks to point at
+
 CELL = r"^(0|[1-9][0-9]?) (0|[1-9][0-9]?)$"  # row and column, from 0
+
 SHARE = r"^[a-z0-9]{1,32}$"
 
 # How a question is answered; `work`: by what its goal is checked on.
@@ -159,9 +166,10 @@ def has_cell(axes: Mapping[str, Any], cell: str) -> bool:
 
 
 Kind = Literal["workspace", "lab", "share", "lesson", "figure"]
-OWN = ("lang", "projector", "screen", "opening", "tour")  # of the reader, not of what is shown
-FIGURE = "figure-"
 
+OWN = ("lang", "projector", "screen", "opening", "tour")  # of the reader, not of what is shown
+
+FIGURE = "figure-"
 
 PAGES = {"/": "workspace", "/lab": "lab", "/zoo": "zoo", "/train": "train"}  # with figures
 
@@ -256,3 +264,42 @@ def _in_lesson(lesson: str, parameters: Mapping[str, str], fragment: str) -> Tar
     if is_id(share):
         return Target("figure", share=share, lesson=lesson, figure=int(number))
     return Target("figure", lesson=lesson, figure=int(number), shows=parameters.get("shows", ""))
+
+
+WITHIN = 0.005  # how far a number may be off where the question does not say it
+
+
+def qti_question(
+    entry: Entry,
+    about: Asked,
+    lang: str,
+    *,
+    words: str = "",
+    choices: Mapping[str, str] | None = None,
+    right: Sequence[str] = (),
+    numbers: Sequence[float] = (),
+    within: float = WITHIN,
+) -> QtiQuestion:
+    """Return a question with what is right.
+
+    `words` and `choices` are those of a question that its author did not write. One whose choices
+    are not known, and one that is answered by drawing a row, is answered in words.
+    """
+    translation = (about.translations or {}).get("zh" if lang == "zh" else "en")
+    worded = translation.words if translation else about.words or words
+    listed = list((choices or {}).items())
+    if about.options:
+        translated = translation.options if translation else []
+        words_of = [*translated, *(option.text for option in about.options[len(translated) :])]
+        listed = [(str(n), text) for n, text in enumerate(words_of)]
+    if entry == "cell" and about.axes:
+        rows, columns = about.axes.rows, about.axes.columns
+        return QtiQuestion("cell", worded, right=right, rows=rows, columns=columns)
+    if entry in ("choice", "order") and len(listed) > 1:
+        numbered = {choice: str(n) for n, (choice, _) in enumerate(listed)}
+        texts = [(str(n), text) for n, (_, text) in enumerate(listed)]
+        chosen = [numbered[choice] for choice in right if choice in numbered]
+        return QtiQuestion("choice" if entry == "choice" else "order", worded, texts, chosen)
+    if entry == "numbers":
+        return QtiQuestion("numbers", worded, listed, numbers=numbers, within=within)
+    return QtiQuestion("text", worded)

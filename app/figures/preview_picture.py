@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from app.engine.reply_formats import Reply
-from app.figures.fonts import Typeface, chinese_file
-from app.figures.heatmap import PAPER, VIOLET, Heatmap, draw_heatmap
+from app.figures.heatmap import PAPER, VIOLET, Heatmap, Typeface, chinese_file, draw_heatmap
 from model.trace.attentions import SELF, AttentionInfo, read_whole, texts
 
 WIDTH, HEIGHT = 1200, 630  # the usual size of link previews

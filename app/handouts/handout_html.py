@@ -26,19 +26,20 @@ from app.assets.static_files import STATIC
 from app.assets.templates import environment, static_digest
 from app.engine.reply_formats import Reply
 from app.figures.figure_kinds import HandoutContent
-from app.figures.opening_head import opened
 from app.figures.preview_picture import in_short, is_overview, sentence
+from app.figures.sentence_figures import opened
 from app.handouts.packing import (
     CHARSET,
+    RoundedFile,
     block,
     compressed_block,
     data_url,
     held,
     numbers,
+    rounded_file,
     script,
     style,
 )
-from app.handouts.rounded_weights import RoundedFile, rounded_file
 
 # The tensors that its views draw: attention, the candidates at each step, and the tensors from
 # which the inspector computes a weight.

@@ -1,36 +1,137 @@
-"""Handouts of a state or a share; see `app.handouts.handout_html` for the file."""
+"""Handouts of a state or a share, also with a model; see `app.handouts.handout_html` for the file.
+
+A handout in which the model runs is the file of a figure, and in it the model and what runs it:
+its files, ONNX Runtime and the worker, in a denser text than the rest (`base85`). Other sentences,
+changes and decodings need no server then. The figure's own run is in it as in other handouts, so it
+is drawn before the model has been opened, and without one.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+from markupsafe import Markup
+
+from app.assets.static_files import STATIC
 from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply
 from app.figures.figure_kinds import HandoutContent
-from app.handouts.handout_html import SELECT, handout, lab_handout
-from app.handouts.handout_with_model import living_handout
+from app.figures.preview_picture import in_short, sentence
+from app.figures.sentence_figures import opened
+from app.handouts.handout_html import (
+    FEW,
+    SELECT,
+    handout,
+    handout_page,
+    lab_handout,
+    language,
+    share_blocks,
+)
+from app.handouts.packing import data_url, dense_block
 from app.http.file_formats import SAFETENSORS
 from app.http.request_fields import within
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, off_loop
-from app.lab.schemas import LabShareState
-from app.lab.service import freeze
-from app.local_models.exported_models import ExportedModels
+from app.lab.service import LabShareState, freeze
+from app.local_models.exported_models import (
+    RUNTIME_FILE,
+    WASM,
+    ExportedModels,
+    described,
+    licences,
+    whole_worker_script,
+)
+from app.long_texts.routes import is_long, run_long
 from app.long_texts.schemas import Window
-from app.long_texts.service import is_long, run_long
 from app.settings import Settings
-from app.shares.creation import check, check_options
+from app.shares.creation import Freezer, check, check_asks, check_options, freeze_answers
 from app.shares.formats import Answer, Share
-from app.shares.frozen_replies import Freezer, check_asks, freeze_answers
 from app.shares.schemas import AnyShareState, Question, ShareRequest
 from app.shares.service import find_answer, thaw
 from app.traces.replies import ModelReply
 from app.traces.service import run
+from model.bundle.weights import CARD, TOKENIZER, WEIGHTS
 from model.trace.tensor_names import present
 
+BUNDLE = "handout-with-model"
+
+FEW_NUMBERS = 200_000  # with more weights, the file has those of the head on which it opens
+
+GRAPHS = ("encoder.onnx", "decoder.onnx", "self-patterns.onnx", "cross-patterns.onnx")
+
+MODEL_FILES = {WEIGHTS: 2, TOKENIZER: 1, "graphs.json": 1, **dict.fromkeys(GRAPHS, 1)}
+
+"""The files of an exported model that run, with the bytes of their numbers."""
+
+WORKER = "model-worker.js"
+
+GLOSSARY = "glossary.json"
+
+MARKDOWN = "text/markdown;charset=utf-8"
+
+
+def living_handout(
+    content: HandoutContent, model: Any, folder: Path, home: str, theme: str | None
+) -> bytes:
+    """Return the file; `model` is the description, and `folder` has the exported model."""
+    about = {**content.about, "model": described(model)}
+    trace = content.trace.only(FEW)
+    if trace.values > FEW_NUMBERS:
+        place = opened(content).attention.place
+        small = [name for name in trace.arrays if not name.endswith((".weights", ".mask"))]
+        trace = trace.only([f"{place}.weights", f"{place}.mask", *small])
+    frozen_run = replace(content, trace=trace, about=about, answers=[])
+    return handout_page(
+        BUNDLE,
+        language(about),
+        runs=True,
+        theme=theme,
+        home=home.rstrip("/"),
+        source=in_short(sentence(about["state"])),
+        created=about["created"],
+        model=about["model"],
+        folder="",
+        learn="",
+        card=data_url((folder / CARD).read_bytes(), MARKDOWN) if (folder / CARD).is_file() else "",
+        licences=data_url(licences().encode(), "text/plain;charset=utf-8"),
+        trace=share_blocks("trace", frozen_run),
+        packed_model=packed_model(folder),
+    )
+
+
+def packed_model(folder: Path) -> Markup:
+    """Return the blocks of a model and of what runs it; kept beside the model."""
+    worker = whole_worker_script().encode()
+    glossary = (STATIC / GLOSSARY).read_bytes()
+    version = sha256(worker + glossary).hexdigest()[:16]
+    file = folder / f"packed-{version}.html"
+    with FileLock(folder / "packed.lock"):  # packing takes a while: a second request waits for it
+        if not file.is_file():
+            blocks = [
+                dense_block(WORKER, worker),
+                dense_block(GLOSSARY, glossary),
+                dense_block(RUNTIME_FILE, WASM.read_bytes()),
+                *(
+                    dense_block(f"model/{name}", (folder / name).read_bytes(), width)
+                    for name, width in MODEL_FILES.items()
+                ),
+            ]
+            for old in folder.glob("packed-*.html"):
+                old.unlink()
+            written = file.with_suffix(".part")
+            written.write_text("".join(blocks), encoding="ascii")
+            written.rename(file)
+        return Markup(file.read_text(encoding="ascii"))
+
+
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
+
 UNDRAWN = {"learning", "sweep"}  # requests whose replies no view of a handout draws
 
 

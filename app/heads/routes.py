@@ -1,17 +1,20 @@
 """GET /api/models/{id}/heads: what heads do over many sentences, examples, and a search.
 
-POST /api/corpora: texts of readers for the pages about heads, and the routes of one. Their pages.
+POST /api/corpora: texts of readers for the pages about heads, and the routes of one. Their pages
+are complete without JavaScript except for their drawings.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.assets.templates import base_url
+from app.assets.templates import base_url, render
+from app.engine.model_listing import Listing
 from app.heads import corpora
-from app.heads import pages as head_pages
 from app.heads import service as heads
 from app.heads.indexing import Indexing
 from app.heads.schemas import (
@@ -21,17 +24,113 @@ from app.heads.schemas import (
     ElsewhereReply,
     FoundRowsReply,
     HeadExamplesReply,
+    SurveyedHeadReply,
     SurveyReply,
 )
+from app.heads.service import elsewhere, served, survey
+from app.http.problems import ProblemError
 from app.http.replies import problems, run_problems
-from app.http.route_dependencies import Opened
+from app.http.route_dependencies import Opened, Services
+from app.settings import Settings
+from model.adapters.requests.model_info import ModelInfo
+from model.corpus.row_patterns import patterns_of
 from model.corpus.row_search import RowQuery
+from model.trace.attentions import CROSS, AttentionInfo
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """A head with its attention, for templates."""
+
+    attention: AttentionInfo
+    found: SurveyedHeadReply
+    path: str
+    """The address of its page."""
+
+
+def show_heads(request: Request, services: Services, model: str, corpus: str) -> HTMLResponse:
+    """Return the page of all heads, over a reader's text if one is named.
+
+    While that is being indexed, the page shows the model's own sentences and the progress. Raises a
+    404 ProblemError without a survey.
+    """
+    served(services, model)
+    text = corpora.of_model(services, model, corpus) if corpus else None
+    ready = text is not None and text.state["state"] == "done"
+    surveyed = survey(services, model, corpus if ready else "")
+    info = services[Listing][model]
+    variables = {
+        "model": info,
+        "survey": surveyed,
+        "rows": rows(info, surveyed.heads),
+        "corpus": text and corpora.told(text),
+        "ready": ready,
+        "indexing": services[Indexing],
+        "settings": services[Settings],
+    }
+    return render(request, services, "heads.html", more=variables)
+
+
+def show_head(
+    request: Request, services: Services, model: str, place: str, head: int, corpus: str
+) -> HTMLResponse:
+    """Return the page of one head. Raises a 404 ProblemError if it, or the text, is not known."""
+    surveyed = survey(services, model, corpus)
+    info = services[Listing][model]
+    listed = rows(info, surveyed.heads)
+    by_name = {(row_listed.found.place, row_listed.found.head): row_listed for row_listed in listed}
+    if (place, head) not in by_name:
+        raise ProblemError(404, "unknown-head", "this model has no such head", field="head")
+    row = by_name[place, head]
+    index = listed.index(row)
+    variables = {
+        "model": info,
+        "survey": surveyed,
+        "row": row,
+        "rows": by_name,
+        "corpus": corpora.told(corpora.done(services, model, corpus)) if corpus else None,
+        # Over another text, the patterns of other models hold more or less often for that alone.
+        "elsewhere": []
+        if corpus
+        else [
+            _elsewhere(services, similar_head)
+            for similar_head in elsewhere(services, model, place, head)
+        ],
+        "patterns": patterns_of(row.attention.kind == CROSS),
+        "before": listed[index - 1] if index else None,
+        "after": listed[index + 1] if index + 1 < len(listed) else None,
+    }
+    return render(request, services, "attention-head.html", more=variables)
+
+
+def _elsewhere(
+    services: Services, similar_head: ElsewhereReply
+) -> tuple[AttentionInfo, ElsewhereReply]:
+    [attention] = [
+        attention
+        for attention in services[Listing][similar_head.model].attentions
+        if attention.place == similar_head.place
+    ]
+    return attention, similar_head
+
+
+def rows(info: ModelInfo, heads: Sequence[SurveyedHeadReply]) -> list[HeadRow]:
+    """Return the surveyed heads in their order, each with its attention."""
+    table = {attention.place: attention for attention in info.attentions}
+    return [
+        HeadRow(table[head.place], head, f"/heads/{info.id}/{head.place}/{head.head}")
+        for head in heads
+    ]
+
 
 router = APIRouter(prefix="/models", tags=["models"])
 
 Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
+
 Place = Annotated[str, Path(examples=["encoder.0.self"])]
+
 Head = Annotated[int, Path(ge=0, le=10_000, description="From 0.")]
+
 Corpus = Annotated[
     str,
     Query(
@@ -39,6 +138,7 @@ Corpus = Annotated[
         description="A text of `POST /api/corpora` in place of the model's own sentences.",
     ),
 ]
+
 UNKNOWN = problems(
     _404="No such model or head, or no sentences have been indexed for the model.",
     _422="The pattern does not exist for this attention, or a value is out of range.",
@@ -207,7 +307,7 @@ async def heads_page(
     request: Request, services: Opened, model: str, corpus: str = ""
 ) -> HTMLResponse:
     """Show all heads of a model: a scatter of two measures, and a table."""
-    return head_pages.overview(request, services, model, corpus)
+    return show_heads(request, services, model, corpus)
 
 
 @page_router.get("/heads/{model}/{place}/{head}")
@@ -215,4 +315,4 @@ async def head_page(
     request: Request, services: Opened, model: str, place: str, head: int, corpus: str = ""
 ) -> HTMLResponse:
     """Show a head: its patterns, examples, similar heads and a search."""
-    return head_pages.head(request, services, model, place, head, corpus)
+    return show_head(request, services, model, place, head, corpus)

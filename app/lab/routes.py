@@ -8,9 +8,7 @@ from fastapi import APIRouter, Query, Response
 from app.http.replies import JSON_BODY, problems
 from app.http.route_dependencies import Opened
 from app.http.tasks_and_caches import LARGE, ByteCache, off_loop
-from app.lab import links  # noqa: F401 — registers its kinds of figures
-from app.lab.schemas import LabBody, LabReply, ScalingsReply
-from app.lab.service import lab_reply, scaling_reply
+from app.lab.service import LabBody, LabReply, ScalingsReply, lab_reply, scaling_reply
 
 router = APIRouter(tags=["lab"])
 

@@ -20,8 +20,16 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from app.assets.static_files import STATIC
-from app.lessons.blocks import FigureBlock, PredictBlock, is_block, is_notes, parse_block
-from app.lessons.formulas import SYMBOLS, Symbol, formula
+from app.lessons.markdown_extensions import (
+    SYMBOLS,
+    FigureBlock,
+    PredictBlock,
+    Symbol,
+    formula,
+    is_block,
+    is_notes,
+    parse_block,
+)
 
 ROOT = re.compile(r"<msqrt>(.*?)</msqrt>")
 NAMED = re.compile(r"<mi[^>]*>([a-z]{2,})</mi>")  # a function, such as sin

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from app.lessons.formulas import Symbol
 from app.lessons.markdown import Document, read
+from app.lessons.markdown_extensions import Symbol
 from app.settings import ROOT
 
 NUMBERS = ROOT / "lessons" / "numbers.toml"

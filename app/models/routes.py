@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoding
@@ -10,18 +11,84 @@ from app.engine.model_listing import Listing, OverviewJob
 from app.heads.service import in_general
 from app.http.problems import ProblemError
 from app.http.replies import ENGINE, NOT_ACCEPTABLE, in_both_forms, media_type, problems, reply
-from app.http.request_fields import Whole
+from app.http.request_fields import Count, Name, Strict, Whole
 from app.http.route_dependencies import Opened
-from app.models.training_history import ExampleReply, LearningReply
 from app.runs.kept_models import KeptModels
 from app.settings import Settings
-from app.traces.replies import ListedModelReply, ParametersReply
+from app.traces.replies import (
+    ListedModelReply,
+    ParametersReply,
+    TensorReply,
+    TokenReply,
+    TokensReply,
+)
 from app.traces.service import example, parameters
 from model.errors import InputError
+
+
+class SnapshotReply(BaseModel):
+    """The model at one step of its training, measured on the same dev pairs at every step."""
+
+    step: int
+    loss: float | None = Field(
+        description="Dev loss, in nats per token; null if training diverged."
+    )
+    bleu: dict[str, float] = Field(
+        description="By direction, with greedy decoding; empty for a task of the zoo."
+    )
+    accuracy: float | None = Field(
+        default=None, description="For a task of the zoo: share of held-out answers that are right."
+    )
+
+
+class WatchedReply(BaseModel):
+    """A sentence recorded during training."""
+
+    source: str
+    direction: str
+    text: str = Field(description="The trained model's translation.")
+
+
+class LearningReply(BaseModel):
+    """The saved steps of a training run, and the recorded sentences."""
+
+    model: str
+    digest: str = Field(description="Digest of the trained model.")
+    snapshots: list[SnapshotReply]
+    examples: list[WatchedReply]
+
+
+class WrittenReply(BaseModel):
+    """The trained model's translation, which every snapshot reads."""
+
+    text: str
+    tokens: list[TokenReply]
+
+
+class ExampleReply(LearningReply):
+    """One of the sentences, with the attention of every snapshot over the same tokens."""
+
+    example: int
+    direction: str
+    tokens: TokensReply
+    output: WrittenReply
+    texts: list[str] = Field(description="Each snapshot's own translation.")
+    tensors: dict[str, TensorReply] = Field(
+        description="`{step}.{place}.weights`, uint8 (value · 255), and `{place}.mask`."
+    )
+
+
+class ExampleRequest(Strict):
+    """An example, as in `GET /api/models/{id}/learning/{example}`."""
+
+    model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
+    example: Count
+
 
 router = APIRouter(prefix="/models", tags=["models"])
 
 Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
+
 Select = Annotated[
     str | None,
     Query(

@@ -8,18 +8,16 @@ from typing import Any
 import orjson
 
 from app.assets.qti import QtiQuestion, package
-from app.challenges.checking import work_words
-from app.figures.links import Asked
-from app.figures.question_files import qti_question
+from app.figures.challenge_checking import work_words
+from app.figures.links import Asked, qti_question
 from app.http.replies import csv_of
 from app.http.tasks_and_caches import off_loop
 from app.rooms import asking
 from app.rooms.asking import Given
 from app.rooms.open_rooms import Rooms
-from app.rooms.room_document import VOTES
+from app.rooms.room_document import VOTES, is_right
 from app.rooms.room_on_server import Hub
 from app.rooms.schemas import MemberAnswer, QuestionRecord, RecordEntry, RoomRecord, Truth, Votes
-from app.rooms.tally import is_right
 
 COLUMNS = (
     "question",

@@ -8,7 +8,7 @@ from fastapi.sse import EventSourceResponse
 from app.assets.qti import QTI_FILE, qti_reply
 from app.http.replies import HEADERS, JSON_BODY, TABLE, csv_reply, problems
 from app.http.route_dependencies import Opened, key_of
-from app.rooms import challenges
+from app.rooms import asking
 from app.rooms import service as answers
 from app.rooms.open_rooms import Rooms
 from app.rooms.room_document import normalised
@@ -371,7 +371,7 @@ async def read_gallery(
 ) -> GalleryReply:
     """Return the works that the teacher shows, without names; votes once they are revealed."""
     response.headers["Cache-Control"] = "no-store"
-    return await challenges.gallery(services, hub, member)
+    return await asking.gallery(services, hub, member)
 
 
 @router.get("/{code}/answers", summary="Read the answers", responses=problems(**OWNED))

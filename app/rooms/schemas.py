@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from app.challenges.checking import MAX_WORK, WorkLink
+from app.figures.challenge_checking import MAX_WORK, WorkLink
 from app.figures.challenge_goals import Verdict
 from app.figures.links import MAX_LINK, Asked, Entry, Optional
 from app.http.request_fields import Count, Magnitude, Name, Number, Strict, Text, shown_on_one_line

@@ -11,14 +11,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.assets.languages import languages, negotiate
 from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
-from app.challenges.checking import check_ask
 from app.collections import pages as collection_pages
+from app.figures.challenge_checking import check_ask
 from app.http.problems import ProblemError
 from app.http.rate_limits import client_network
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
-from app.lessons import service as lessons
-from app.rooms import answer_files, asking, challenges, members, wall
+from app.lessons import pages as lessons
+from app.rooms import answer_files, asking, members
 from app.rooms.open_rooms import RoomRates, Rooms
 from app.rooms.room_document import Room, hashed, new_key, normalised, opens
 from app.rooms.room_on_server import Hub
@@ -225,7 +225,7 @@ async def adjust(
     """Close a room to newcomers, pause it, or open its wall, given its key."""
     changes = body.model_dump(exclude_none=True)
     return await _tried(
-        request, services, wall.adjust(services[Rooms], normalised(code), key, changes)
+        request, services, members.adjust_room(services[Rooms], normalised(code), key, changes)
     )
 
 
@@ -235,13 +235,13 @@ async def send_work(
     """Store what a member explores."""
     hub = await joined(request, services, code, body.member)
     values = body.member, body.link, body.nickname, _address(request)
-    return WorkCreated(id=await wall.send(services[Rooms], hub, *values))
+    return WorkCreated(id=await members.send_to_wall(services[Rooms], hub, *values))
 
 
 async def works(request: Request, services: Services, code: str, key: str) -> WallReply:
     """Return what the members explore, given the room's key."""
     hub = await owned(request, services, code, key)
-    return WallReply(works=await wall.listed(services[Rooms], hub))
+    return WallReply(works=await members.works_on_wall(services[Rooms], hub))
 
 
 async def remove_members(
@@ -304,7 +304,7 @@ async def answer(request: Request, services: Services, code: str, body: AnswerRe
 async def hand_in(request: Request, services: Services, code: str, body: TryRequest) -> TryReply:
     """Check a member's work on a run, and store it."""
     hub = await joined(request, services, code, body.member)
-    return await challenges.hand_in(services, hub, body, _address(request))
+    return await asking.hand_in(services, hub, body, _address(request))
 
 
 async def given(request: Request, services: Services, code: str, key: str) -> AnswersReply:

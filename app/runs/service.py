@@ -15,8 +15,7 @@ from app.engine.reply_formats import Reply
 from app.figures.figure_kinds import KINDS, FigureKind, HandoutContent
 from app.figures.heatmap import Heatmap
 from app.figures.links import Link
-from app.figures.sentence_figures import heatmap_of, over
-from app.figures.sentence_states import NUMBERS
+from app.figures.sentence_figures import NUMBERS, heatmap_of, over
 from app.http.problems import ProblemError
 from app.http.request_fields import excess, rule
 from app.http.route_dependencies import Services

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.figures.sentence_states import OneTextShareState, ShareState
+from app.figures.sentence_figures import OneTextShareState, ShareState
 from app.http.request_fields import Name, NamePattern, Strict, Text, union_tag
-from app.lab.schemas import LabShareState
+from app.lab.service import LabShareState
 from app.long_texts.schemas import OverviewReply, Window
-from app.models.training_history import ExampleRequest
+from app.models.routes import ExampleRequest
 from app.traces.replies import LabTraceReply, ModelReply, TraceReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, AnyTraceRequest, Selected, by_texts
 from app.traces.sweeps import AnySweepRequest

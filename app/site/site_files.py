@@ -1,31 +1,45 @@
-"""Writes the site: pages in both languages, their script and styles, the model, what runs it.
+"""Writes the site: pages in both languages, their script and styles, the models, what runs them.
 
-index.html, …         the pages (`app.site.site_pages`)
+index.html, zh.html           the workspace
+lessons.html, lessons-zh.html the table of contents of the lessons
+lesson-masks.html, …          a lesson
+lab.html, lab-zh.html         attention by hand
 shared.js, site.js, … linked from the files in `static/`, as the server does; what both kinds of
                       pages need is in the first
 model-worker.js       the worker that runs the model, and the libraries that it imports
 ort-wasm.bin          ONNX Runtime's WebAssembly, compressed with gzip
 offline.js            a service worker, which keeps the files
-opening-en.share, …   the run on which the page opens
+opening-en.share, …   the run on which the page opens, as a share: it is drawn while the model is
+                      being loaded, and a browser that cannot run the model shows only this
 en-zh/learning-0.bin  a sentence at each saved step of the training, compressed with gzip
-models.json           descriptions of the models, the one that translates first
+models.json           descriptions of the models: the one that translates, then small ones of the
+                      zoo that lessons show
 en-zh/, zoo-…/        each exported model
 lab/                  the stages of attention by hand
 """
 
 import gzip
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from app.assets import bundles
-from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.languages import SOURCE_LANGUAGE, languages, messages, translations
 from app.assets.static_files import STATIC
+from app.assets.templates import environment, static_digest
 from app.engine.model_listing import example_reply
-from app.local_models.page_files import (
+from app.engine.reply_formats import trace_reply
+from app.figures.links import Link
+from app.lessons.markdown import Text
+from app.lessons.markdown_extensions import Block, FigureBlock
+from app.lessons.pages import contents_variables, lesson_variables
+from app.lessons.quoted_numbers import Lesson, lessons, short_lesson
+from app.local_models.exported_models import (
     LIBRARIES,
     RUNTIME_FILE,
     WASM,
@@ -34,17 +48,201 @@ from app.local_models.page_files import (
     missing_file,
     worker_script,
 )
-from app.site.frozen_opening import frozen_opening
-from app.site.site_models import SiteModel, site_models
-from app.site.site_pages import CONTENTS, HOME, page_name, site_pages
+from app.settings import ZOO
+from model import load
+from model.adapters.encoder_decoder.adapter import load as load_bundle
 from model.adapters.requests.adapter_interface import Adapter
+from model.bundle.weights import CHECKPOINTS, WEIGHTS
 from model.errors import FileError
 from model.transformer.positions import POSITIONS
 
+MAX_ZOO_BYTES = 2_000_000  # of the weights of a model that is loaded when a reader chooses it
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """A model that runs in the pages of a site, and the folder of its bundle."""
+
+    adapter: Adapter
+    bundle: Path
+
+
+def site_models(model: str) -> list[SiteModel]:
+    """Load the models of a site, `model` first."""
+    shipped = CHECKPOINTS / model
+    first = SiteModel(load(model), shipped if shipped.is_dir() else Path(model))
+    zoo = {f"zoo-{folder.name}": folder for folder in sorted(ZOO.iterdir())}
+    return [
+        first,
+        *(
+            SiteModel(load_bundle(zoo[id_], "cpu", id_), zoo[id_])
+            for id_ in sorted({*_models_of_lessons()} & zoo.keys())
+            if (zoo[id_] / WEIGHTS).stat().st_size <= MAX_ZOO_BYTES
+        ),
+    ]
+
+
+def _models_of_lessons() -> Iterator[str]:
+    for lesson in (*lessons(), short_lesson()):
+        for lang in languages():
+            for part in lesson.document(lang).parts:
+                if not isinstance(part, Text) and part.block.link.page == "workspace":
+                    yield part.block.link.state.get("model", "")
+
+
+# What the opening draws, and the views of attention; vectors would be six times as many bytes.
+SELECT = ["*.weights", "*.mask", "*.probabilities", "*.candidates"]
+
+SENTENCES = "js/core/store/examples-and-tasks.js"
+
+EXAMPLE = 'lang: "{}", text: "'  # before an example's sentence
+
+
+def opening_sentence(lang: str) -> str:
+    """Return the sentence on which the page opens: the first example of its language."""
+    examples = (STATIC / SENTENCES).read_text(encoding="utf-8")
+    for language in (lang, "en"):
+        _, label, rest = examples.partition(EXAMPLE.format(language))
+        if label:
+            return rest.partition('"')[0]
+    raise ValueError(f"{SENTENCES} has no example in en")
+
+
+def frozen_opening(adapter: Adapter, described: Mapping[str, Any], lang: str) -> bytes:
+    """Return the run of the opening's sentence as a file; `described`: the model, for the page."""
+    sentence = opening_sentence(lang)
+    trace = adapter.trace(sentence, select=SELECT)
+    reply = trace_reply(trace, f"opening-{lang}", adapter.info.id)
+    state = {"source": sentence, "lang": lang, "view": "attention"}
+    return reply.safetensors(share={"state": state, "model": described, "asks": []})
+
+
+HOME, CONTENTS, LAB = "index", "lessons", "lab"
+
+FORMULA = "show"  # of a link to a formula
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+)
+
+VIEWS = re.findall(
+    r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/view-groups-in-site.js").read_text()
+)
+
+LESSON_LINK = re.compile(r'href="/learn(?:/([\w-]++))?+[^"]*+"')  # in the text of a lesson
+
+WITH_SERVER = {"why"}  # formulas whose numbers the lab draws
+
+
+def page_name(page: str, lang: str) -> str:
+    """Return the file of a page in a language."""
+    if lang == SOURCE_LANGUAGE:
+        return f"{page}.html"
+    return f"{lang}.html" if page == HOME else f"{page}-{lang}.html"
+
+
+def lesson_page(lesson: Lesson, lang: str) -> str:
+    """Return the file of a lesson in a language."""
+    return page_name(f"lesson-{lesson.slug}", lang)
+
+
+def site_pages(info: Any, models: Set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each page of a site with its file.
+
+    `models` are the ids of those that run in the pages; `info` describes the first.
+    """
+    for lang in languages():
+        yield page_name(HOME, lang), _page("site.html", info, lang, HOME, {})
+        contents = {**contents_variables(lang), "lesson_url": partial(lesson_page, lang=lang)}
+        yield (
+            page_name(LAB, lang),
+            _page("lab.html", info, lang, LAB, {"share": None, "room": None}),
+        )
+        yield page_name(CONTENTS, lang), _page("learn.html", info, lang, CONTENTS, contents)
+        for lesson in (*lessons(), short_lesson()):
+            variables = {
+                **lesson_variables(lesson, lang),
+                "lesson_url": partial(lesson_page, lang=lang),
+                "lacks": partial(lacks, models),
+                "open_url": lambda link, lang=lang: _open_url(link, lang),
+                "room": None,
+                "trains": False,
+                "items": [],
+            }
+            name = f"lesson-{lesson.slug}"
+            page = _page("lesson.html", info, lang, name, variables)
+            yield page_name(name, lang), LESSON_LINK.sub(partial(_relinked, lang), page)
+
+
+def lacks(models: Set[str], block: Block, link: Link) -> bool:
+    """Return whether a figure or an answer needs more than a page with these models computes."""
+    if "value" in block.fields:  # of the answer, which the question states
+        return False
+    if link.page == "lab":
+        return link.state.get(FORMULA) in WITH_SERVER
+    has_model = "model" not in link.state or link.state["model"] in models
+    if link.page != "workspace" or not has_model:
+        return True
+    return isinstance(block, FigureBlock) and link.state.get("view") not in VIEWS
+
+
+def _relinked(lang: str, link: re.Match[str]) -> str:
+    page = f"lesson-{link[1]}" if link[1] else CONTENTS
+    return f'href="{page_name(page, lang)}"'
+
+
+def _open_url(link: Link, lang: str) -> str:
+    """Return the address that opens a figure in its page; "": this site does not have it."""
+    page = {"workspace": HOME, "lab": LAB}.get(link.page)
+    return f"{page_name(page, lang)}#{link.query}&lang={lang}" if page else ""
+
+
+def _page(template: str, info: Any, lang: str, page: str, variables: dict[str, Any]) -> str:
+    other = next(name for name in languages() if name != lang)
+    gettext = translations(lang).gettext
+    return (
+        environment(lang, static_digest())
+        .get_template(template)
+        .render(
+            lang=lang,
+            policy=POLICY,
+            served=False,
+            model=info,
+            folder=f"{info.id}/",
+            home=page_name(HOME, lang),
+            translated=page_name(page, other),
+            parts=[
+                ("workspace", page_name(HOME, lang), gettext("Workspace")),
+                ("lab", page_name(LAB, lang), gettext("By hand")),
+                ("lessons", page_name(CONTENTS, lang), gettext("Lessons")),
+            ],
+            asset=lambda path: Path(path).name,
+            page_file=lambda name: name,
+            catalog_url=f"messages-{lang}.json",
+            plotly_url="",
+            learn=page_name(CONTENTS, lang),
+            **variables,
+        )
+    )
+
+
 PAGES = {"site": "site", "learn": "site-learn"}  # scripts and styles by their file
+
 EXPLAINED = {"lens", "contributions"}  # graphs that handouts leave out, since they are one file
+
 TRAINING = {"learning"}  # its data come with the site
+
 EXAMPLES = 1  # of the training, the one that lessons show: each is a quarter of a megabyte
+
 STATIC_FILES = ("glossary.json", "img/mark.svg", "js/pages/first-paint.js")
 
 

@@ -10,7 +10,7 @@ from app.assignments.routes import BODY
 from app.assignments.schemas import AssignmentCreated
 from app.http.replies import DATABASE, TABLE, csv_reply, problems
 from app.http.route_dependencies import Opened, key_of, problems_of
-from app.lessons import service as lessons
+from app.lessons import pages as lessons
 from app.lessons.inventory import inventory
 from app.studies import service as studies
 from app.studies.schemas import (

@@ -1,6 +1,15 @@
-"""Creates studies, leads participants through them, and stores what they answer."""
+"""Creates studies, leads participants through them, and stores what they answer.
 
+Studies lie in the tables of the assignments. Of an address, only the first byte of a keyed digest
+is stored: it limits how many participants come from one address, and is the same for one in 256
+addresses, so that it identifies nobody.
+"""
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any, NoReturn
 
 from fastapi import Request
@@ -8,18 +17,18 @@ from fastapi import Request
 from app.assets.languages import languages, negotiate
 from app.assets.templates import base_url
 from app.assignments.schemas import AssignmentCreated
-from app.assignments.store import Assignment, FullError, Refusal, Submission
+from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.http.problems import ProblemError
 from app.http.rate_limits import Shared, client_network
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
-from app.lessons.inventory import Form, inventory
+from app.lessons.inventory import FORMS, Form, inventory
 from app.lessons.quoted_numbers import lessons
 from app.settings import Settings
-from app.store.storage_errors import undamaged
-from app.store.store import CreationRate
+from app.store.storage_errors import Stored, undamaged
+from app.store.store import CreationRate, Store
 from app.studies import results
 from app.studies.schemas import (
     AskedItem,
@@ -34,10 +43,40 @@ from app.studies.schemas import (
     StudyRequest,
     StudyResults,
 )
-from app.studies.store import Studies
 from model.errors import Excess, InputError
 
+Cell = tuple[int, Form]  # an arm, and the form with which it begins
+
+
+class Studies(Assignments):
+    """Studies by id; a member is a participant."""
+
+    kind: Stored = "study"
+
+    def cell(self, study_id: str, arms: int, number: int) -> Cell:
+        """Return the arm and the first form of the participant who came after `number` others.
+
+        Participants are assigned in blocks. Each block has every arm with both forms once, in an
+        order that nobody outside can foresee.
+        """
+        cells: Sequence[Cell] = list(product(range(arms), FORMS))
+        block, place = divmod(number, len(cells))
+        seed = self.store.keyed(f"{study_id} block {block}")
+        return random.Random(seed).sample(cells, len(cells))[place]
+
+    def _sender(self, assignment_id: str, address: str) -> bytes:
+        return self.store.keyed(f"{assignment_id} {address}")[:1]
+
+
+@asynccontextmanager
+async def open_studies(services: Services) -> AsyncIterator[None]:
+    """Open the studies of a server."""
+    services.add(Studies(services[Store]))
+    yield
+
+
 SEND = 500.0  # what beginning a study and sending a test cost, in the engine's units of work
+
 LESSON = "/learn/"
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.assets.qti import QTI, QtiQuestion, package, plain
-from app.figures.links import Asked
-from app.figures.question_files import qti_question
+from app.figures.links import Asked, qti_question
 
 NS = {"q": QTI, "p": "http://www.imsglobal.org/xsd/imscp_v1p1"}
 NAME = re.compile(r"[A-Za-z_][\w.-]*")  # an identifier

@@ -5,8 +5,8 @@ import pytest
 
 from app.assignments.schemas import MAX_QUESTIONS
 from app.assignments.service import _answer_words
+from app.rooms.room_document import MAX_BYTES
 from app.rooms.schemas import MAX_NICKNAME
-from app.rooms.tally import MAX_BYTES
 from app.store.documents import KEY_LENGTH
 from tests.assignments.assigning import BODY, LOOKS, PATH, Assignment, made
 from tests.serving.fixtures import Serving

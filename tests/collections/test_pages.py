@@ -11,7 +11,7 @@ from PIL import Image
 from app.engine.reply_formats import Reply
 from app.handouts.handout_html import COLLECTION_BYTES
 from app.lessons.markdown import Predict, Text, unlinked
-from app.lessons.service import find
+from app.lessons.pages import find
 from app.store.documents import ID_LENGTH
 from tests.collections.collecting import BODY, PATH, made
 from tests.handouts.test_handout import numbers_in

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from app.collections.schemas import CollectionRequest
-from app.collections.shipped_collections import (
+from app.collections.shelf import (
     Answered,
     ReadyCollection,
     ReadyQuestion,
     ready_collections,
 )
 from app.figures.links import Link, check_stated
-from app.lessons.blocks import PredictBlock
+from app.lessons.markdown_extensions import PredictBlock
+from app.lessons.pages import figures
 from app.lessons.quoted_numbers import lessons, numbers
-from app.lessons.service import figures
 from model import load
 from tests.lessons.answers import answer, likenesses, looking, seen, weights
 

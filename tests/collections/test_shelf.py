@@ -6,8 +6,7 @@ from typing import Any
 
 import httpx
 
-from app.collections.shelf import MAX_BY_ADDRESS
-from app.collections.shipped_collections import ready_collections
+from app.collections.shelf import MAX_BY_ADDRESS, ready_collections
 from tests.collections.collecting import BODY, FIGURE, PATH, SENTENCE, made, owner
 from tests.collections.test_collections import PRIVATE
 from tests.serving.fixtures import Serving

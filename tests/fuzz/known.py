@@ -10,7 +10,7 @@ from typing import Any
 
 from schemathesis import Case
 
-from app.figures.sentence_states import OPTION
+from app.figures.sentence_figures import OPTION
 from app.shares.creation import VIEWS
 
 LINKS = ["/?source=Hi", "/?source=Hi&layer=9&view=none", "/learn/masks#figure-1", "/lab?x=1_0"]

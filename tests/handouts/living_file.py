@@ -5,7 +5,7 @@ from pathlib import Path
 from app.engine.reply_formats import trace_reply
 from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import SELECT
-from app.handouts.handout_with_model import living_handout
+from app.handouts.service import living_handout
 from app.traces.replies import ModelReply
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 

@@ -174,7 +174,7 @@ async def test_it_has_the_replies_that_its_views_draw(
         made = (await client.post("/api/shares", json=body)).json()
         page = (await client.get(f"/s/{made['id']}/handout.html")).text
     else:
-        monkeypatch.setattr("app.shares.frozen_replies.whole_sweep", None)  # not even run
+        monkeypatch.setattr("app.shares.creation.whole_sweep", None)  # not even run
         page = (await client.post("/api/handout", json=body)).text
     share = Reply.metadata(trace_in(page))["share"]
     assert share["asks"] == [{"trace": DOG}, {"trace": residual}], "what its views draw"

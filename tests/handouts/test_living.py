@@ -12,8 +12,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.http.problems import ProblemError
-from app.local_models.exported_models import LAST_FILE, ExportedModels
-from app.local_models.page_files import as_global
+from app.local_models.exported_models import LAST_FILE, ExportedModels, as_global
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of
 from tests.serving.fixtures import Serving
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from app.handouts.rounded_weights import (
+from app.handouts.packing import (
     FEWEST_STEPS,
     POWER,
     STEPS,

@@ -8,8 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.lab.schemas import LabBody
-from app.lab.service import price
+from app.lab.service import LabBody, price
 from model.lab.compute import compute, scaling
 from model.lab.request import LabRequest
 from tests.serving.fixtures import Serving

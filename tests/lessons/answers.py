@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.figures.links import Link
-from app.figures.sentence_states import JSON_KEYS, NUMBERS, ShareState, running
-from app.lab.links import by_hand
-from app.lessons.blocks import PredictBlock
+from app.figures.sentence_figures import JSON_KEYS, NUMBERS, ShareState, running
+from app.lab.service import by_hand
+from app.lessons.markdown_extensions import PredictBlock
 from model import Intervention, Request, Trace
 from model.lab.compute import compute
 from model.trace.attentions import AttentionInfo

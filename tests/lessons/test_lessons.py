@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from app.figures.links import Link
-from app.lab.links import by_hand
-from app.lessons.blocks import KINDS, FigureBlock, PredictBlock, parse_block
+from app.lab.service import by_hand
 from app.lessons.markdown import Figure, Predict, Text, read
+from app.lessons.markdown_extensions import KINDS, FigureBlock, PredictBlock, parse_block
 from app.lessons.quoted_numbers import LESSONS, Lesson, lessons
 from app.shares.creation import VIEWS
 from model.lab.compute import compute

@@ -8,9 +8,9 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from app.lab.links import by_hand
-from app.lessons.blocks import FigureBlock
+from app.lab.service import by_hand
 from app.lessons.markdown import Figure
+from app.lessons.markdown_extensions import FigureBlock
 from app.lessons.quoted_numbers import NUMBERS, PLACE, Lesson, fill
 from app.lessons.quoted_numbers import numbers as quotes
 from model.lab.compute import WIDTHS, compute, scaling

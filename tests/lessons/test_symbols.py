@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import unescape
 from xml.etree import ElementTree as ET
 
-from app.lessons.formulas import SYMBOLS, formula
 from app.lessons.markdown import meaning, plain
+from app.lessons.markdown_extensions import SYMBOLS, formula
 from app.lessons.quoted_numbers import bringing, lessons, plan
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
 from tests.pages.test_catalog import messages, read, said

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from app.lab.schemas import LabBody
-from app.lab.service import worked_out
+from app.lab.service import LabBody, worked_out
 from model.lab.request import MATRICES
 from tests.local.exported_model import node
 

@@ -82,7 +82,7 @@ class Gate:
 
 @pytest.fixture
 def gate(small: Catalog, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    monkeypatch.setattr("app.long_texts.service.TELL_SECONDS", 0.05)
+    monkeypatch.setattr("app.long_texts.routes.TELL_SECONDS", 0.05)
     monkeypatch.setattr(Vendor, "compress", lambda _: None)
     gate = Gate(small["gpt2"], monkeypatch)
     yield gate

@@ -41,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's text counts as a long one."""
-    monkeypatch.setattr("app.long_texts.service.MAX_TOKENS", 20)
+    monkeypatch.setattr("app.long_texts.routes.MAX_TOKENS", 20)
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 import zxingcpp
 from numpy.typing import NDArray
 
-from app.assets.qr import MAX_LINK
+from app.assets.qr import MAX_QR_BYTES
 from app.http.problems import MEDIA_TYPE, URN
 
 SVG = "{http://www.w3.org/2000/svg}"
-LONGEST = "https://example.org/" + "x" * (MAX_LINK - 20)
+LONGEST = "https://example.org/" + "x" * (MAX_QR_BYTES - 20)
 
 
 def modules(svg: bytes) -> NDArray[np.bool_]:
@@ -81,7 +81,7 @@ def test_only_links_are_accepted(reader: httpx.Client, query: str, kind: str) ->
     assert response.headers["content-type"] == MEDIA_TYPE
     assert (problem["type"], problem["field"]) == (URN + kind, "text")
     if kind == "too-long":
-        assert str(MAX_LINK) in problem["detail"]
+        assert str(MAX_QR_BYTES) in problem["detail"]
 
 
 def test_bytes_that_are_not_text_are_refused(reader: httpx.Client) -> None:

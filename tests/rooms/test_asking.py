@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.rooms.room_document import MAX_GIVEN, check, tally
 from app.rooms.schemas import Truth
-from app.rooms.tally import MAX_GIVEN, check, tally
 from tests.rooms.room_client import Room
 
 CHOICE = {"entry": "choice", "ask": {"kind": "looks", "link": "source=Hi&query=0"}}

@@ -8,8 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
-from app.challenges.checking import MAX_WORK
-from app.rooms import challenges
+from app.figures.challenge_checking import MAX_WORK
+from app.rooms import asking
 from tests.rooms.room_client import Room
 
 MEMBERS = [f"member-{n}" for n in range(4)]
@@ -19,7 +19,7 @@ BASE = {"source": "The cat sleeps.", "block": "encoder", "layer": "1", "head": "
 @pytest.fixture(autouse=True)
 def at_any_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let members hand in as often as they like."""
-    monkeypatch.setattr(challenges, "SECONDS", 0.0)
+    monkeypatch.setattr(asking, "SECONDS", 0.0)
 
 
 async def ask(room: Room, base: dict[str, str] = BASE, **goal: Any) -> None:
@@ -130,7 +130,7 @@ async def test_a_goal_that_no_run_can_be_checked_for_is_not_asked(room: Room) ->
 async def test_a_member_tries_at_a_limited_pace(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(challenges, "SECONDS", 60.0)
+    monkeypatch.setattr(asking, "SECONDS", 60.0)
     await ask(room, kind="any")
     assert (await tried(room, MEMBERS[0], source="Hi")).status_code == 200
     soon = await tried(room, MEMBERS[0], source="Hi")

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from app.challenges.checking import MAX_WORK
+from app.figures.challenge_checking import MAX_WORK
 from tests.rooms.room_client import LINK, STRANGER, Room
 
 MEMBERS = [f"member-{n}" for n in range(3)]

@@ -18,7 +18,7 @@ import zstandard
 
 from app.engine.catalog import Catalog
 from app.engine.reply_formats import Reply
-from app.figures.sentence_states import ShareState
+from app.figures.sentence_figures import ShareState
 from app.shares import formats
 from app.shares.creation import VIEWS
 from app.shares.formats import Share, Upgrade

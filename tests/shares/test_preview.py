@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from app.engine.reply_formats import Reply
-from app.figures.fonts import Typeface, chinese_file
-from app.figures.heatmap import HATCH, PAPER, VIOLET, Grid, Heatmap, colours, draw_heatmap, rgb
+from app.figures.heatmap import (
+    HATCH,
+    PAPER,
+    VIOLET,
+    Grid,
+    Heatmap,
+    Typeface,
+    chinese_file,
+    colours,
+    draw_heatmap,
+    rgb,
+)
 from app.figures.preview_picture import (
     ALTERED,
     HEIGHT,

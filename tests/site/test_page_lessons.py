@@ -12,10 +12,10 @@ from playwright.sync_api import Locator, expect
 
 from app.engine.model_listing import example_reply
 from app.engine.reply_formats import Reply
-from app.lessons.blocks import FigureBlock
 from app.lessons.markdown import Text
+from app.lessons.markdown_extensions import FigureBlock
 from app.lessons.quoted_numbers import lessons, short_lesson
-from app.site.site_pages import lacks
+from app.site.site_files import lacks
 from app.traces.service import positions_table
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.opened_site import LOADED, Opened

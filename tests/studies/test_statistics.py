@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from app.studies.statistics import (
+from app.studies.results import (
     Effect,
     group_effect,
     mean,

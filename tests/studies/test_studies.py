@@ -10,7 +10,7 @@ import pytest
 
 from app.http.replies import MARK
 from app.lessons.inventory import inventory
-from app.lessons.service import find
+from app.lessons.pages import find
 from app.studies import service
 from app.studies.schemas import MAX_ARMS
 from tests.serving.fixtures import Serving

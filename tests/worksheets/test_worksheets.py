@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.lessons.service import find, taken
+from app.lessons.pages import find, taken
 from app.traces.service import run
 from tests.collections.collecting import made
 from tests.serving.storage import share
@@ -159,6 +159,6 @@ async def test_scores_are_recorded_only_where_the_head_is(
         selected.extend(select)
         return await run(services, body, select, encoding)
 
-    monkeypatch.setattr("app.worksheets.service.run", spy)
+    monkeypatch.setattr("app.worksheets.routes.run", spy)
     await sheet(client, SENTENCE)
     assert selected == ["*.weights", "*.mask", "decoder.1.cross.scores"]

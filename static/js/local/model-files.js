@@ -43,7 +43,7 @@ async function decompressed(bytes) {
 }
 
 // The files of a model that lie in the page itself, in the place of a host:
-// `app/handouts/handout_with_model.py` writes them.
+// `app/handouts/service.py` writes them.
 
 /** @param {ParentNode} root @returns {Record<string, PackedFile>}  by name */
 export function filesOf(root) {

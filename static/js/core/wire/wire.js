@@ -221,7 +221,7 @@ function half(bits) {
 const LEVELS = 256;
 
 /**
- * Weights of a head in 8 bits, as a large handout has them (app/handouts/rounded_weights.py):
+ * Weights of a head in 8 bits, as a large handout has them (app/handouts/packing.py):
  *
  *     w = level[code] + (Σ − Σ level[code]) / n     n: the row's codes above 0
  *

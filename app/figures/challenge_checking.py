@@ -24,7 +24,7 @@ from app.figures.challenge_goals import (
     judge,
 )
 from app.figures.links import Link
-from app.figures.sentence_states import OneTextShareState, SentenceState, state_of
+from app.figures.sentence_figures import OneTextShareState, SentenceState, state_of
 from app.http.file_formats import SAFETENSORS
 from app.http.request_fields import Text
 from app.http.route_dependencies import Services

@@ -1,10 +1,10 @@
-"""Replies about lessons: their pages, and pictures of their figures."""
+"""The pages of lessons, and pictures of their figures."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
@@ -14,10 +14,10 @@ from app.engine.model_listing import Listing
 from app.figures import figure_kinds
 from app.figures.links import Link
 from app.http.problems import ProblemError
-from app.http.route_dependencies import Services
-from app.lessons.blocks import Block
+from app.http.route_dependencies import Opened, Services
 from app.lessons.inventory import inventory
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
+from app.lessons.markdown_extensions import Block
 from app.lessons.quoted_numbers import Lesson, bringing, lessons, plan, short_lesson
 
 
@@ -101,7 +101,7 @@ def lesson_variables(lesson: Lesson, lang: str) -> dict[str, Any]:
     return {"lesson": lesson, "document": document, "terms": terms, "beside": beside}
 
 
-def plan_page(request: Request, services: Services) -> HTMLResponse:
+def plans_in_page(request: Request, services: Services) -> HTMLResponse:
     """Return the plans for classes in the reader's language."""
     lang = negotiate(request, languages())
     return render(request, services, "plan.html", more={"document": plan(lang)})
@@ -148,3 +148,37 @@ async def picture(services: Services, slug: str, number: int, lang: str) -> byte
     if block.still:
         raise ProblemError(404, "not-found", "this figure has a table in place of a picture")
     return await figure_kinds.picture(services, block.pictured)
+
+
+PICTURES = "public, max-age=3600"  # until another model may have been installed
+
+router = APIRouter(prefix="/learn", include_in_schema=False, default_response_class=HTMLResponse)
+
+Name = Annotated[str, Path(alias="lesson")]
+
+
+@router.get("")
+async def learn_page(request: Request, services: Opened) -> HTMLResponse:
+    """Show the table of contents of the lessons."""
+    return contents(request, services)
+
+
+@router.get("/plan")
+async def plan_page(request: Request, services: Opened) -> HTMLResponse:
+    """Lesson plans."""
+    return plans_in_page(request, services)
+
+
+@router.get("/{lesson}")
+async def lesson_page(request: Request, services: Opened, name: Name) -> HTMLResponse:
+    """Show a lesson with live figures."""
+    return page(request, services, name)
+
+
+@router.get("/{lesson}/figures/{number}.png")
+async def lesson_figure(request: Request, services: Opened, name: Name, number: int) -> Response:
+    """Return a picture of a figure in its initial state."""
+    lang = negotiate(request, languages())
+    content = await picture(services, name, number, lang)
+    headers = {"Cache-Control": PICTURES, "Vary": "Accept-Language, Cookie"}
+    return Response(content, headers=headers, media_type="image/png")
