@@ -30,8 +30,7 @@ from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.forward import LongForward
 from model.adapters.huggingface.probing import probe
 from model.adapters.requests.request import Request
-from model.long.attention import LongAttention
-from model.long.pooled_pictures import overview
+from model.long.attention import LongAttention, overview
 from tests.model.tiny_tokenizers import tokenizer
 from tests.servers import AppServer, running_app
 from tests.soak.memory import family

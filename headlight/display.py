@@ -19,9 +19,8 @@ from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention, given
 from headlight.chosen_layers import ChosenLayers
 from headlight.figure_notices import AttentionWarning
-from headlight.models import load, wrap
+from headlight.models import is_wrapped, load, unwrap, wrap
 from headlight.pictures import picture
-from headlight.unwrapping import is_wrapped, unwrap
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace

@@ -19,7 +19,7 @@ from model.adapters.requests.request import Patch, Request, ask
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import Ablation
 from model.adapters.sweep import sweep as sweep_one
-from model.explain.contrast import CONTRAST, RUNNER_UP
+from model.explain.logit_lens import CONTRAST, RUNNER_UP
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tensor_names import CHANGE, INTEGRATED, OCCLUSION

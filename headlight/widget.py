@@ -21,7 +21,7 @@ from app.traces.interventions import InterventionRequest, stated
 from app.traces.replies import ModelReply
 from headlight.arrays import GivenAttention
 from headlight.display import HEIGHT, Shown, asked, content, traced, warn_if_large
-from headlight.in_process import ApiReply, InProcessApi
+from headlight.serving import ApiReply, InProcessApi
 from model.adapters.requests.request import ask
 from model.adapters.requests.trace import Trace
 from model.errors import InputError

@@ -70,8 +70,7 @@ from model.train.events import Event, StageBegun, StageDone
 from model.train.plan import TrainingPlan
 from model.train.run import BUNDLE, train
 from model.train.run_state import write_text
-from model.train.training_examples import RefusedError
-from model.train.translated_pairs import Teaching, distil
+from model.train.training_examples import RefusedError, Teaching, distil
 
 
 @dataclass(frozen=True)

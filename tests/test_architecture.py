@@ -87,14 +87,12 @@ RANKS = {
         "array_tokens",
         "arrays",
         "chosen_layers",
-        "unwrapping",
         "models",
         "pictures",
         "display",
         "serving",
         "explanations",
         "files",
-        "in_process",
         "widget",
         "public_names",
         "__init__",
@@ -275,7 +273,7 @@ def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
 
 def test_a_server_brings_no_training_in() -> None:
     *_, imported = imported_by(*SERVER)
-    assert "model.live_training.options" in imported
+    assert "model.live_training.options_and_events" in imported
     assert not {one for one in imported if one.startswith(TRAINS)}
 
 

@@ -17,13 +17,12 @@ from typing import Any, SupportsIndex
 from app.engine.reply_formats import JSON_COST, Dtype, Reply, Selection, trace_reply
 from app.http.file_formats import JSON, Pieces
 from model.adapters.requests.adapter_interface import Adapter
-from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Request, path_of, runs_of
+from model.adapters.requests.request import BEYOND_SOURCE, Request, path_of, runs_of
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import at_once
 from model.explain.attribution import STEPS
-from model.explain.contrast import contrasts
+from model.explain.logit_lens import contrasts
 from model.explain.relevance import names as relevance_names
 from model.explain.score_terms import cells
 from model.trace.tensor_names import GRADIENT_INPUT, INTEGRATIONS, OCCLUSION, present

@@ -33,7 +33,7 @@ from model.adapters.requests.adapter_interface import Adapter
 from model.bundle import measurements as stored
 from model.bundle import weights as bundles
 from model.bundle.measurements import LEARNING, Learning, SnapshotScores, WatchedSentence
-from model.live_training.events import keep, trace_path
+from model.live_training.options_and_events import keep, trace_path
 from model.text.tokens import Token
 from model.zoo.registry import DIRECTION
 

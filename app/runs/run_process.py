@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from app.engine.child_process import receive, send
 from app.store.disk_files import disk_problem
-from model.live_training.events import trace_path
-from model.live_training.options import LiveOptions
+from model.live_training.options_and_events import LiveOptions, trace_path
 
 if TYPE_CHECKING:
-    from model.live_training.events import Advanced, Begun, LiveEvent, Observed
+    from model.live_training.options_and_events import Advanced, Begun, LiveEvent, Observed
     from model.live_training.run import LiveRun
 
 

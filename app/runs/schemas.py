@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.http.problems import ProblemReply
 from app.http.request_fields import Count, Strict, fields_of
 from app.traces.replies import ModelReply
-from model.live_training.options import LiveOptions
+from model.live_training.options_and_events import LiveOptions
 
 StateName = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
 Why = Literal[

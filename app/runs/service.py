@@ -25,8 +25,7 @@ from app.runs.training_run import Run
 from app.runs.training_runs import Runs
 from app.settings import Settings
 from model.errors import InputError
-from model.live_training.events import trace_path
-from model.live_training.options import LiveOptions, tasks_offered
+from model.live_training.options_and_events import LiveOptions, tasks_offered, trace_path
 from model.request_limits import intervals
 
 STEP = re.compile(r"\d{1,9}")

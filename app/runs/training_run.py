@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
-from model.live_training.options import LiveOptions
+from model.live_training.options_and_events import LiveOptions
 
 State = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
 ENDED: frozenset[State] = frozenset({"finished", "stopped", "failed"})

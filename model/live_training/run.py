@@ -20,23 +20,25 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import Bundle
-from model.live_training.events import (
+from model.live_training.options_and_events import (
+    COOLDOWN,
+    MAX_TOKENS,
     Advanced,
     Begun,
     Ended,
     LiveEvent,
+    LiveOptions,
     Observed,
     Probed,
     state_path,
 )
-from model.live_training.options import COOLDOWN, MAX_TOKENS, LiveOptions
 from model.text.tokens import Tokenizer
 from model.text.writing_systems import Detector
 from model.train.data import Corpus, TokenBatch, TrainingExample
 from model.train.events import Look, Step
-from model.train.loop import Trainer
 from model.train.loss import answers, dev_loss
 from model.train.plan import TrainingOptions
+from model.train.run import Trainer
 from model.train.run_state import STATE, Chance, save_state, write
 from model.transformer.stacks import Transformer
 from model.zoo.registry import DIRECTION, LANGUAGES, tokenizer_of

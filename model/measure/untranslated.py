@@ -11,10 +11,13 @@ Whether a word *is* translated is read off the references: each is aligned with 
 same head, in both directions, joined by grow-diag (`model/measure/word_alignment.py`). A source
 word is not translated if no reference word that is linked to it is in the translation, for any of
 the references. A synonym counts as not translated; a word without a link counts neither way.
+
+What marking values up to a threshold is worth: thresholds, precision and recall.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +27,6 @@ from typing import Any
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import READS, Aligner
-from model.measure.precision_and_recall import marked
 from model.measure.scores import Gated, read_gate
 from model.measure.word_alignment import (
     AlignedPair,
@@ -39,9 +41,34 @@ from model.measure.word_groups import is_word, spelled, traces, word_groups
 from model.text.writing_systems import SCRIPTS
 from model.train.metrics import TestSet, read_test_sets
 
+RECALL = 2 / 3  # share of what is wrong that a threshold marks
+
+
+def threshold(values: Sequence[float], wrong: Sequence[bool], recall: float = RECALL) -> float:
+    """Return the smallest value such that this share of what is wrong has at most this value."""
+    ordered = sorted(value for value, is_wrong in zip(values, wrong, strict=True) if is_wrong)
+    return ordered[math.ceil(len(ordered) * recall) - 1]
+
+
+def marked(values: Sequence[float], wrong: Sequence[bool], limit: float) -> dict[str, float]:
+    """Return precision and recall of marking values up to a limit, and the share of marks."""
+    marks = [value <= limit for value in values]
+    hits = sum(mark and bad for mark, bad in zip(marks, wrong, strict=True))
+    return {
+        "count": len(values),
+        "wrong": round(sum(wrong) / max(1, len(values)), 3),
+        "marked": round(sum(marks) / max(1, len(values)), 3),
+        "precision": round(hits / max(1, sum(marks)), 3),
+        "recall": round(hits / max(1, sum(wrong)), 3),
+    }
+
+
 PRECISION = 0.7  # share of the named words that are not translated
+
 LIMITS = [step / 20 for step in range(1, 13)]  # weights to try
+
 LETTERS = 3  # a shorter word, such as "on", is never named; Chinese characters count together
+
 # A word of at least so many occurrences is usual if it is passed over in this share of them, and
 # more than once.
 OCCURRENCES, SHARE = 4, 0.1

@@ -19,9 +19,8 @@ from torch import Tensor, nn
 
 from model.progress import during
 from model.trace.notebook_html import tensors_html
-from model.trace.tensor_names import select
+from model.trace.tensor_names import TensorsByPlace, select
 from model.trace.tensor_tap import BATCH, NULL, WEIGHTS, NamedTensor, Tap
-from model.trace.tensors_by_place import TensorsByPlace
 
 Keep = Literal["last", "all"]
 Hook = Callable[[str, Tensor], Tensor | None]

@@ -1,4 +1,4 @@
-"""Selection of tensors by name patterns."""
+"""Tensors by name patterns, or by place: `trace.weights("decoder.0.cross", head=3)`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from model.errors import Excess, InputError
+from model.trace.tensor_tap import NamedTensor
 
 LOGITS = ".logits"
+
 EMBEDDING = "embedding"  # the parameter; the embeddings of a text are "source.embedding"
+
 INSIDE = "inside."  # tensors computed from others; matched only by patterns with this prefix
+
 # How much each source token changes a written one. Expensive: only when named in full.
 OCCLUSION = f"{INSIDE}occlusion"
+
 GRADIENT_INPUT = f"{INSIDE}gradient-input"
+
 INTEGRATED = f"{INSIDE}integrated-gradients"
+
 CHANGE = f"{INTEGRATED}.change"
+
 GAP = f"{INTEGRATED}.gap"  # the sum of a row minus the change
+
 INTEGRATIONS = frozenset((INTEGRATED, GAP))  # those that need the integral
+
 ATTRIBUTIONS = frozenset((OCCLUSION, GRADIENT_INPUT, INTEGRATED, CHANGE, GAP))
+
 MAX_PATTERNS = 256
+
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),
     "summarise": ("unknown-place", "attention"),
@@ -67,3 +79,33 @@ def matches(pattern: str, name: str) -> bool:
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern
     return fnmatchcase(name, pattern)
+
+
+class TensorsByPlace:
+    """The tensors of an attention by its place, for what has tensors by name.
+
+    `place` is "decoder.0.cross" for example. Indices choose from axes, as `NamedTensor.take` does.
+    """
+
+    def __getitem__(self, name: str) -> NamedTensor:
+        raise NotImplementedError
+
+    def weights(self, place: str, **indices: int) -> NamedTensor:
+        """Return the attention weights of a place: (head, query, key)."""
+        return self[f"{place}.weights"].take(**indices)
+
+    def mask(self, place: str, **indices: int) -> NamedTensor:
+        """Return which keys each query of a place may attend to: (query, key)."""
+        return self[f"{place}.mask"].take(**indices)
+
+    def q(self, place: str, **indices: int) -> NamedTensor:
+        """Return the queries of a place: (head, query, channel)."""
+        return self[f"{place}.q"].take(**indices)
+
+    def k(self, place: str, **indices: int) -> NamedTensor:
+        """Return the keys of a place: (head, key, channel)."""
+        return self[f"{place}.k"].take(**indices)
+
+    def v(self, place: str, **indices: int) -> NamedTensor:
+        """Return the values of a place: (head, key, channel)."""
+        return self[f"{place}.v"].take(**indices)

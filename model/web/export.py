@@ -2,7 +2,7 @@
 
 encoder.onnx         the graphs of `model.web.graphs`
 decoder.onnx
-self-patterns.onnx   what the heads of an attention do, by `model.web.pattern_graphs`
+self-patterns.onnx   what the heads of an attention do, by `model.web.derived_graphs`
 cross-patterns.onnx
 weights.safetensors  the bundle's own files
 tokenizer.json
@@ -38,11 +38,9 @@ from model.bundle.weights import (
 from model.errors import FileError
 from model.text.writing_systems import SCRIPTS, Detector, conversions, simplifications
 from model.transformer.config import ModelConfig
-from model.web.derived_graphs import derived_graphs, write_derived
-from model.web.graph_tap import ChangeInput
-from model.web.graphs import Graph, TextInput, graphs_of
+from model.web.derived_graphs import derived_graphs, write_derived, write_patterns
+from model.web.graphs import ChangeInput, Graph, TextInput, graphs_of
 from model.web.onnx_file import onnx_of
-from model.web.pattern_graphs import write_patterns
 
 GRAPHS = "graphs.json"
 LONG_ESCAPE = re.compile(r"\\U0*([0-9a-f]+)")  # of Python; JavaScript has braces

@@ -24,8 +24,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from model.bundle.weights import WEIGHTS
-from model.web.graph_tap import ChangeInput
-from model.web.graphs import Graph, TextInput
+from model.web.graphs import ChangeInput, Graph, TextInput
 
 SIZE_BYTES = 8  # of a safetensors file, before its header
 ONNX_TYPES = {

@@ -16,9 +16,8 @@ import torch
 from model.bundle.weights import CHECKPOINTS, TRAINING, save_bundle
 from model.train.data import Corpus, TrainingExample
 from model.train.events import Event, Finished, Started
-from model.train.loop import Trainer
 from model.train.plan import PLAN_OPTIONS, TrainingOptions
-from model.train.run import BUNDLE
+from model.train.run import BUNDLE, Trainer
 from model.train.run_state import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

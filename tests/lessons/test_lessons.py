@@ -15,7 +15,7 @@ from app.lessons.markdown_extensions import KINDS, FigureBlock, PredictBlock, pa
 from app.lessons.quoted_numbers import LESSONS, Lesson, lessons
 from app.shares.creation import VIEWS
 from model.lab.compute import compute
-from model.live_training.options import LiveOptions, tasks_offered
+from model.live_training.options_and_events import LiveOptions, tasks_offered
 from model.trace.tensor_tap import HEAD
 from model.zoo.training import read_recipes
 from tests.lessons.answers import likenesses, looking, seen, units, weights, written

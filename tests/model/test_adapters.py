@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.encoder_decoder.decoding import Row
+from model.adapters.encoder_decoder.passes import Row
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention

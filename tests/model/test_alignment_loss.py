@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from model.text.tokens import Tokenizer
-from model.train.attention_losses import (
+from model.train.data import Corpus, TokenBatch, both_ways
+from model.train.events import Step
+from model.train.loss import (
     ROUNDS,
     TENSION,
     UNALIGNED,
@@ -17,12 +19,10 @@ from model.train.attention_losses import (
     Guide,
     Lexicon,
     prior,
+    training_loss,
 )
-from model.train.data import Corpus, TokenBatch, both_ways
-from model.train.events import Step
-from model.train.loop import Trainer
-from model.train.loss import training_loss
 from model.train.plan import TrainingOptions
+from model.train.run import Trainer
 from model.train.run_state import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

@@ -21,8 +21,8 @@ from model.measure.certainty import (
     in_common,
     right_words,
 )
-from model.measure.precision_and_recall import marked, threshold
 from model.measure.scores import GATE
+from model.measure.untranslated import marked, threshold
 from model.measure.word_groups import spelled, word_groups
 
 SHIPPED = Path("model/checkpoints/en-zh")

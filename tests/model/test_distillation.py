@@ -10,9 +10,9 @@ from model.__main__ import main
 from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Decode
 from model.bundle.weights import load_bundle, save_bundle
-from model.train import translated_pairs
+from model.train import training_examples
 from model.train.data import TrainingExample, read_back
-from model.train.translated_pairs import Teaching, distil, distilled, mean_logprobs, proposals
+from model.train.training_examples import Teaching, distil, distilled, mean_logprobs, proposals
 
 TEXTS = ["one two", "six", "three three four one", "five two six", "two four four"]
 # No pair equals the output of a model that counts, so that none is left out as known.
@@ -127,11 +127,11 @@ def test_a_train_set_is_distilled_in_parts(
     assert not parted.exists()
     calls = []
 
-    def counted(*task: Any) -> list[translated_pairs.Row]:
+    def counted(*task: Any) -> list[training_examples.Row]:
         calls.append(task)
         return distilled(*task)
 
-    monkeypatch.setattr(translated_pairs, "distilled", counted)
+    monkeypatch.setattr(training_examples, "distilled", counted)
     assert [event.done for event in distil(teaching, [train], parted)] == [2, 3, 4, 5]
     assert len(calls) == 4, "what was done is not done again"
     assert parted.read_bytes() == whole.read_bytes()

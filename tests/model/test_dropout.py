@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL
 from model.train.data import Corpus, both_ways
-from model.train.loop import Trainer
 from model.train.plan import TrainingOptions
+from model.train.run import Trainer
 from model.train.run_state import Chance
 from model.transformer.attention import KERNELS, MultiHeadAttention
 from model.transformer.config import ModelConfig

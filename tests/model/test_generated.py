@@ -12,7 +12,7 @@ from model.measure.scores import GATE, read_gate
 from model.text.writing_systems import HAN
 from model.train.data import TrainingExample
 from model.train.events import Tidied
-from model.train.generated import lists, quantities, slots
+from model.train.generated import examples, lists, quantities
 from model.train.generated.examples import SLOT, filled, generated
 from model.train.pair_cleaning import key
 from model.train.plan import TrainingData
@@ -76,7 +76,7 @@ def test_every_form_of_a_frame_has_the_same_slots() -> None:
     for frame in lists.frames():
         names = [frozenset(SLOT.findall(form)) for form in (*frame.en, *frame.zh)]
         assert len({*names}) == 1, frame
-        assert names[0] <= slots.SLOTS.keys(), frame
+        assert names[0] <= examples.SLOTS.keys(), frame
         assert filled(frame, random.Random(1)) == filled(frame, random.Random(1))
         assert "{" not in "".join((*(made := filled(frame, random.Random(1))).en, *made.zh))
 
@@ -91,7 +91,7 @@ def test_every_form_of_a_frame_has_the_same_slots() -> None:
 def test_an_article_agrees_with_the_word_in_the_slot(
     word: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(slots.SLOTS, "word", lambda chance: lists.copied(word))
+    monkeypatch.setitem(examples.SLOTS, "word", lambda chance: lists.copied(word))
     frame = lists.Said(("He is a {word}.",), ("他是{word}。",))
     assert filled(frame, random.Random(1)).en[0] == f"He is {said}."
 
@@ -157,12 +157,12 @@ def test_large_numbers_are_equal() -> None:
 
 @pytest.mark.parametrize("slot", ["decimal", "phone", "sum", "unheard", "url", "email", "file"])
 def test_what_is_copied_is_the_same_on_both_sides(slot: str) -> None:
-    assert all(said.en == said.zh for said in drawn(slots.SLOTS[slot]))
+    assert all(said.en == said.zh for said in drawn(examples.SLOTS[slot]))
 
 
 @pytest.mark.parametrize("slot", ["integer", "money", "percent", "length", "weight", "temperature"])
 def test_amounts_have_the_same_digits(slot: str) -> None:
-    for said in drawn(slots.SLOTS[slot]):
+    for said in drawn(examples.SLOTS[slot]):
         en, zh = (re.sub(r"[^\d.]", "", side[0]) for side in (said.en, said.zh))
         assert en == zh, said
 

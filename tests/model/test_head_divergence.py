@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from model.text.tokens import Tokenizer
-from model.train.attention_losses import AttentionWeights, entropy, head_divergence
 from model.train.data import Corpus, TokenBatch, both_ways
 from model.train.events import Step
-from model.train.loop import Trainer
-from model.train.loss import training_loss
+from model.train.loss import AttentionWeights, entropy, head_divergence, training_loss
 from model.train.plan import TrainingOptions
+from model.train.run import Trainer
 from model.train.run_state import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

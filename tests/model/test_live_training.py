@@ -12,8 +12,19 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.errors import InputError
 from model.live_training import run as live_run
-from model.live_training.events import Advanced, Begun, Ended, LiveEvent, Observed, keep, state_path
-from model.live_training.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
+from model.live_training.options_and_events import (
+    MAX_TOKENS,
+    Advanced,
+    Begun,
+    Ended,
+    LiveEvent,
+    LiveOptions,
+    Observed,
+    TaskName,
+    keep,
+    state_path,
+    tasks_offered,
+)
 from model.live_training.run import LiveRun, accuracy, adapter_of, probe, probes_of
 from model.train.data import Corpus, TrainingExample
 from model.transformer.positions import POSITIONS

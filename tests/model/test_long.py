@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from model.long import flash_kernels, pooled_pictures
-from model.long.attention import LongAttention, Stored
+from model.long import attention, flash_kernels
+from model.long.attention import LongAttention, Stored, grouped, largest, overview, span
 from model.long.flash_kernels import Bias, Rule, Scored, flash_attention
-from model.long.pooled_pictures import grouped, largest, overview, span
 from model.progress import StoppedError, stoppable
 from model.transformer.masks import named
 
@@ -122,7 +121,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use blocks of a few rows, so that short texts have several."""
     monkeypatch.setattr(flash_kernels, "BLOCK", 7)
     monkeypatch.setattr(flash_kernels, "BAND", 5)
-    monkeypatch.setattr(pooled_pictures, "ROWS", 6)
+    monkeypatch.setattr(attention, "ROWS", 6)
 
 
 UNHURRIED = settings(deadline=None, max_examples=15)

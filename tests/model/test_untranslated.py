@@ -6,7 +6,7 @@ import pytest
 
 from model.adapters.encoder_decoder.adapter import load
 from model.adapters.requests.request import Request
-from model.measure.nonsense import cut_share, limit_of, nonsense
+from model.measure.certainty import cut_share, limit_of, nonsense
 from model.measure.untranslated import (
     Read,
     SourceWord,

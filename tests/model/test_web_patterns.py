@@ -11,7 +11,7 @@ pytest.importorskip("onnxscript")
 
 from model.explain.patterns import PATTERNS, Axes, patterns, tally
 from model.text.tokens import Token
-from model.web.pattern_graphs import INPUTS, NAMES, PATTERN
+from model.web.derived_graphs import INPUTS, NAMES, PATTERN
 
 
 def tokens(text: str) -> list[Token]:

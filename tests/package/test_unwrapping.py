@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import headlight
-from headlight.unwrapping import unwrap
+from headlight.models import unwrap
 from tests.model.tiny_huggingface import build
 
 hf: Any = pytest.importorskip("transformers")

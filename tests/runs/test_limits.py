@@ -11,7 +11,7 @@ from app.engine.fair_queue import Client
 from app.http.problems import ProblemError
 from app.runs.training_runs import RunLimits, Runs
 from app.settings import Settings
-from model.live_training.options import LiveOptions
+from model.live_training.options_and_events import LiveOptions
 from tests.serving.fixtures import Serving
 from tests.serving.training import (
     LONG,

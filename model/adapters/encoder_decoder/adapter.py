@@ -10,10 +10,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.decoding import Row, Writer
 from model.adapters.encoder_decoder.description import info_of, recorded_names, scores_of, stream_of
 from model.adapters.encoder_decoder.drafts import Drafter, Targets, open_drafter
-from model.adapters.encoder_decoder.passes import Read, Rows, decode, encode
+from model.adapters.encoder_decoder.passes import Read, Row, Rows, Writer, decode, encode
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.bind_interventions import bind
 from model.adapters.requests.request import Request
@@ -23,7 +22,7 @@ from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.decoding_steps import Hypothesis
 from model.device import choose_device
-from model.explain import contrast, nearest_tokens, score_terms
+from model.explain import logit_lens, nearest_tokens, score_terms
 from model.explain.attribution import names as attribution_names
 from model.explain.logit_lens import names as inside_names
 from model.explain.logit_lens import needed as inside_needed
@@ -310,7 +309,7 @@ class EncoderDecoder(Adapter):
         selectable = [
             *self.selectable,
             *score_terms.names(self.scores, request.select),
-            *contrast.names(self._parts, self.info.places, request.select),
+            *logit_lens.contrast_names(self._parts, self.info.places, request.select),
         ]
         return select(request.select, selectable)
 

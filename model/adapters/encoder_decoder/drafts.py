@@ -31,8 +31,8 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.decoding import Row, Writer
-from model.adapters.requests.decoding import Ids
+from model.adapters.encoder_decoder.passes import Row, Writer
+from model.adapters.requests.request import Ids
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported
 from model.bundle.weights import Bundle
 

@@ -21,9 +21,8 @@ from model.adapters.huggingface.probing import agree
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.huggingface.unsupported_models import error_line, own_attention
 from model.adapters.requests.adapter_interface import Adapter
-from model.adapters.requests.decoding import BEYOND_SOURCE
 from model.adapters.requests.model_info import ModelInfo
-from model.adapters.requests.request import Request
+from model.adapters.requests.request import BEYOND_SOURCE, Request
 from model.adapters.requests.validate import Dims, check_request, check_text, widths_of
 from model.errors import Excess, InputError
 from model.text.tokens import Token

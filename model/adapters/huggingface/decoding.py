@@ -18,7 +18,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.batch_rows import RequestRow, RowMaker
 from model.adapters.huggingface.forward import Forward
-from model.adapters.requests.decoding import DecodedIds, Ids, search_steps
+from model.adapters.requests.request import DecodedIds, Ids, search_steps
 from model.adapters.requests.trace import Output, scored
 from model.decode.decoding_steps import SearchStep
 from model.decode.greedy_and_sampling import Predictor

@@ -42,7 +42,7 @@ from model.adapters.huggingface.stream_modules import (
 )
 from model.adapters.huggingface.unsupported_models import input_embeddings
 from model.adapters.requests.model_info import ModelInfo
-from model.explain import contrast, logit_lens, nearest_tokens, score_terms
+from model.explain import logit_lens, nearest_tokens, score_terms
 from model.explain.attribution import SourceRun, attribute
 from model.explain.attribution import names as attribution_names
 from model.explain.relevance import names as relevance_names
@@ -354,7 +354,7 @@ class InsideTensors:
         if self.stream is None:
             return {}
         places = self.places if "relevance" in info.capabilities else []
-        return contrast.names(logit_lens.parts(self.stream, recorded), places, patterns)
+        return logit_lens.contrast_names(logit_lens.parts(self.stream, recorded), places, patterns)
 
     def needed(self, selected: Sequence[str]) -> set[str]:
         """Return the tensors to record for the selected ones."""

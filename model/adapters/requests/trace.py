@@ -17,8 +17,8 @@ from model.explain.score_terms import ScoreSplit
 from model.long.attention import LongAttention
 from model.text.tokens import Token
 from model.trace.notebook_html import tensors_html
+from model.trace.tensor_names import TensorsByPlace
 from model.trace.tensor_tap import NamedTensor
-from model.trace.tensors_by_place import TensorsByPlace
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from annotated_types import Interval
 
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.bind_interventions import can_follow
-from model.adapters.requests.decoding import check_prefix
 from model.adapters.requests.request import (
     METHODS,
     Decode,
@@ -18,14 +17,14 @@ from model.adapters.requests.request import (
     Request,
     Step,
     alone,
+    check_prefix,
     other_runs,
     path_of,
 )
 from model.errors import Excess, InputError
-from model.explain import contrast, score_terms
+from model.explain import logit_lens, score_terms
 from model.explain.attribution import LONGEST
-from model.explain.contrast import CONTRAST
-from model.explain.logit_lens import LOGIT
+from model.explain.logit_lens import CONTRAST, LOGIT
 from model.request_limits import Factor, Seed, Temperature, Value, interval, intervals
 from model.text.tokens import Token, fits
 from model.trace.attentions import AttentionInfo, Attentions, by_place, text_of_rows
@@ -63,7 +62,7 @@ def check_request(
     reached = {**lengths(request), **({TARGET: counts[TARGET]} if TARGET in counts else {})}
     reached = {text: max(length, request.pad_to or 0) for text, length in reached.items()}
     score_terms.check(info.attentions, request.select, reached)
-    contrast.check(request.select, info.vocabulary, reached[info.attentions[-1].query])
+    logit_lens.check_contrasts(request.select, info.vocabulary, reached[info.attentions[-1].query])
     if request.pad_to is not None:
         check_range("pad_to", request.pad_to, max(counts.values()), info.max_tokens)
 

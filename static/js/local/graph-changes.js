@@ -1,6 +1,6 @@
 /**
  * Changes to the model as inputs of its graphs: each is a scale and a bias of a tensor
- * (model/web/graph_tap.py), and so are several in a row.
+ * (model/web/graphs.py), and so are several in a row.
  */
 
 import { Problem } from "../core/wire/reply.js";

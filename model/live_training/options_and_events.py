@@ -1,36 +1,55 @@
-"""The options of a live run. This module imports no training code.
+"""The options of a live run, its events in the order in which they occur, and its snapshot files.
 
-The server validates requests with it. The run itself is `model.live_training.run`, in a process of
-its own.
+    for event in LiveRun(folder, LiveOptions(), minutes=10).events():
+        match event:
+            case Observed(): print(event.step, event.accuracy)
+
+Losses are in nats per target token. Seconds are training time, without pauses.
+
+This module imports no training code: the server validates requests with it. The run itself is
+`model.live_training.run`, in a process of its own.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Interval
+from safetensors.torch import load_file
 
+from model.adapters.requests.model_info import ModelInfo
+from model.adapters.requests.trace import Trace
+from model.bundle.weights import CARD, TRAINING, save_bundle
 from model.errors import InputError
 from model.request_limits import Seed
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
-from model.zoo.registry import TASKS, tokenizer_of
+from model.zoo.registry import DIRECTION, TASKS, tokenizer_of
 from model.zoo.tasks import Task
-
-MAX_TOKENS = 40  # enough for the longest source or target of every task
-COOLDOWN = 0.5  # last part of the steps, over which the learning rate falls to 0
-MAX_LENGTH = max(task.most for task in TASKS.values())
-EXAMPLE = 5  # length of the example that is shown
 
 if TYPE_CHECKING:
     TaskName = str  # a checker takes no computed literal
 else:
     TaskName = Literal[tuple(TASKS)]
+
+
+MAX_TOKENS = 40  # enough for the longest source or target of every task
+
+COOLDOWN = 0.5  # last part of the steps, over which the learning rate falls to 0
+
+MAX_LENGTH = max(task.most for task in TASKS.values())
+
+EXAMPLE = 5  # length of the example that is shown
+
 Positions = Literal["sinusoidal", "learned", "relative", "relative-product", "rotary", "none"]
+
 Scoring = Literal["scaled-dot", "dot", "additive", "additive-bias"]
+
 Layers = Annotated[int, Interval(ge=1, le=3)]
 
 
@@ -153,3 +172,78 @@ class LiveOptions:
             )
             detail = f"with these options the parameter {differing} does not fit the snapshot"
             raise InputError("does-not-fit", "options", detail)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The model and the examples are ready."""
+
+    model: ModelInfo
+    examples: int
+    probes: tuple[tuple[str, str], ...]  # fixed inputs, each with the right answer
+    step: int  # the step that training starts from; above 0 if the run continues
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """A group of training steps is done."""
+
+    step: int
+    loss: float  # mean over these steps, with label smoothing
+    rate: float  # learning rate of the last step
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A fixed input at one step."""
+
+    written: str  # the model's answer, decoded greedily
+    trace: Trace  # of the right answer, so that the traces of all steps have the same tokens
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The model was tested and its state saved, so that another run can continue from here."""
+
+    step: int
+    loss: float  # on the held-out examples, without label smoothing
+    accuracy: float  # share of held-out examples whose answer is entirely right, 0 to 1
+    seconds: float
+    probes: tuple[Probed, ...]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Training is over: all steps are done, or the time limit is reached."""
+
+    why: Literal["steps", "minutes"]
+    step: int
+
+
+LiveEvent = Begun | Advanced | Observed | Ended
+
+MODEL = "model."  # prefix of the parameters' names in a saved state
+
+
+def state_path(folder: Path, step: int) -> Path:
+    """Return the path of the state at a step: weights, optimizer moments, random state."""
+    return folder / "snapshots" / f"{step:06d}.state.safetensors"
+
+
+def trace_path(folder: Path, step: int, probe: int) -> Path:
+    """Return the path of the trace of a fixed input at a step."""
+    return folder / "snapshots" / f"{step:06d}.{probe}.trace.safetensors"
+
+
+def keep(folder: Path, step: int, options: LiveOptions, name: str, card: str, bundle: Path) -> None:
+    """Write a snapshot's model as a bundle. Raises `FileNotFoundError` if there is none."""
+    state = load_file(state_path(folder, step))
+    weights = {
+        key.removeprefix(MODEL): value for key, value in state.items() if key.startswith(MODEL)
+    }
+    tokenizer = tokenizer_of(options.task_made)
+    save_bundle(bundle, weights, options.config(len(tokenizer)), tokenizer, name)
+    (bundle / CARD).write_text(card, encoding="utf-8")
+    record = {"step": step, "directions": [DIRECTION]}
+    (bundle / TRAINING).write_text(json.dumps(record) + "\n", encoding="utf-8")
