@@ -57,14 +57,25 @@ test("what the next token costs, counted one by one", () => {
 });
 
 test("a weight moves against the gradient of its loss", () => {
-  for (const w of [-3, 0, 0.7]) {
-    const step = 1e-6;
-    const slope = (-Math.log(1 / (1 + Math.exp(-w - step))) + Math.log(1 / (1 + Math.exp(-w + step)))) / (2 * step);
-    assert.ok(Math.abs(atWeight(w).gradient - slope) < 1e-8);
-  }
+  const loss = (/** @type {number} */ w, /** @type {number} */ share) => {
+    const a = 1 / (1 + Math.exp(-w));
+    return -share * Math.log(a) - (1 - share) * Math.log(1 - a);
+  };
+  for (const share of [0, 0.7, 1])
+    for (const w of [-3, 0, 0.7]) {
+      const step = 1e-6;
+      const slope = (loss(w + step, share) - loss(w - step, share)) / (2 * step);
+      assert.ok(Math.abs(atWeight(w, share).gradient - slope) < 1e-8);
+      assert.ok(Math.abs(atWeight(w, share).loss - loss(w, share)) < 1e-12);
+    }
   const path = descend(0, 1, 2);
   assert.deepEqual(path[0], { w: 0, attention: 0.5, loss: Math.LN2, gradient: -0.5 });
   assert.equal(path[1].w, 0.5);
   assert.equal(path[2].w, 0.5 + 1 - path[1].attention);
   assert.ok(path[2].loss < path[1].loss);
+  // At a rate that is too high for it, the weight jumps over the lowest loss and back.
+  const sides = descend(0, 10, 6, 0.7).map(({ attention }) => attention > 0.7);
+  assert.deepEqual(sides, [false, true, false, true, false, true, false]);
+  const weights = descend(0, 1, 60, 0.7).map(({ attention }) => attention);
+  assert.ok(weights.every((weight, i) => i === 0 || weight > weights[i - 1]) && Math.abs(weights[60] - 0.7) < 1e-4);
 });

@@ -29,6 +29,7 @@ TEA = "My sister drinks tea on Monday, and I buy coffee."
 BRIDGE = "The old bridge is beautiful, but it is not safe."
 CHANCES = ("decoder.probabilities", "decoder.candidates")
 UNSUPERVISED, SUPERVISED = 6, 1  # heads of the first cross-attention that look at the same words
+COMPARED = 300  # steps of training after which two models of the zoo are compared
 END = "，因为它太累了。"  # the half of a translation that the model wrote first
 
 
@@ -180,6 +181,20 @@ def many_heads(models: Models) -> Facts:
         off("decoder.0.cross", 6),
     )
     assert second.trace(ANIMAL, select=[]).output.text == animal
+
+    def chances(*heads: int) -> list[float]:
+        """Return the log-probability of each token of the right translation without the heads."""
+        changes = [off("decoder.0.cross", head) for head in heads]
+        output = second.trace(ANIMAL, target=animal, interventions=changes, select=[]).output
+        return [float(chance) for chance in output.logprobs]
+
+    def times(*heads: int) -> str:
+        """Return by how much less likely the right translation is without the heads."""
+        ratio = exp(sum(chances()) - sum(chances(*heads)))
+        return f"{ratio:.1f}" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f}"
+
+    it = animal.index("它")
+    blue = models(None).trace(BOOK, select=["encoder.2.self.weights"]).tensors
     return {
         "black_heads": from_cat_to_black(models),
         "features": str(info.d_model),
@@ -189,6 +204,12 @@ def many_heads(models: Models) -> Facts:
         "that_change": str(len(changed)),
         "animal": animal,
         "without_place": translation(models, place, source=ANIMAL),
+        "blue_8": two(float(blue["encoder.2.self.weights"].value[7][5, 4])),
+        "it": two(exp(chances()[it])),
+        "it_without": two(exp(chances(6)[it])),
+        "without_2": times(1),
+        "without_7": times(6),
+        "without_both": times(1, 6),
         "without_place_4": second.trace(ANIMAL, interventions=[place], select=[]).output.text,
         "sort_1": right("sort-1-head", 12),
         "sort_2": right("sort-2-heads", 12),
@@ -388,8 +409,17 @@ def training(models: Models) -> Facts:
     learning = load_learning(CHECKPOINTS / "en-zh" / "learning.safetensors")
     example, weights = learning.examples[0], learning.of(0)
     final = example.texts[-1]
-    early = next(at for at, text in enumerate(example.texts) if text.endswith(END))
-    steps = [one.step for one in learning.snapshots]
+    early = next(i for i, text in enumerate(example.texts) if text.endswith(END))
+    astray = next(i for i, text in enumerate(example.texts) if i > early and "累" not in text)
+    right_texts = [final, final.replace("没有过", "没有穿过")]
+    steps = [snapshot.step for snapshot in learning.snapshots]
+    right_first = next(i for i, text in enumerate(example.texts) if text in right_texts)
+    last_other = max(i for i, text in enumerate(example.texts) if text != final)
+
+    def unseen_loss(name: str) -> float:
+        """Return the mean loss of a model's seeds on unseen inputs after some steps of training."""
+        curves = [{step: dev for step, _, dev in seed["curve"]} for seed in results(name)["seeds"]]
+        return fmean(curve[COMPARED] for curve in curves)
 
     def sharpness(step: int, head: int) -> float:
         """Return the mean largest weight of the rows of a head of the first cross-attention."""
@@ -401,6 +431,9 @@ def training(models: Models) -> Facts:
     assert {(one.layer, one.head) for one in model.info.taught} == {(0, SUPERVISED), (2, 0)}
     guided = supervised(models)
     one_step = 1 / (1 + exp(-0.5))
+    walk = [0.0]  # of w: the learning rate is 10, and A is right in 7 of 10 examples
+    for _ in range(4):
+        walk.append(walk[-1] - 10 * (1 / (1 + exp(-walk[-1])) - 0.7))
     source = weights[f"{steps[0]}.decoder.0.cross.weights"].shape[-1]
     return {
         "asked": str(len(reversing.output.tokens)),  # the letters and the end
@@ -414,7 +447,19 @@ def training(models: Models) -> Facts:
         "parameters": f"{round(model.info.parameters, -6):,}",
         "guided": f"{guided:,}",
         "all_heads": str(sum(one.heads for one in model.info.attentions)),
-        "says": f"{steps[example.texts.index(final)]:,}",
+        "says": f"{steps[last_other + 1]:,}",
+        "astray": f"{steps[astray]:,}",
+        "astray_text": example.texts[astray],
+        "right": f"{steps[right_first]:,}",
+        "right_text": example.texts[right_first],
+        "at_two": two(1 / (1 + exp(-walk[1]))),
+        "second": two(walk[2]),
+        "third": two(walk[3]),
+        "fourth": two(walk[4]),
+        "compared": str(COMPARED),
+        "warm_loss": f"{unseen_loss('sort'):.1f}",
+        "cold_loss": f"{unseen_loss('sort-no-warm-up'):.1f}",
+        "cold_letters": f"{exp(unseen_loss('sort-no-warm-up')):.0f}",
         "final": final,
         "early": f"{steps[early]:,}",
         "early_text": example.texts[early],

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from app.lab.service import by_hand
-from app.lessons.markdown import Figure
+from app.lessons.markdown import Figure, Predict
 from app.lessons.markdown_extensions import FigureBlock
 from app.lessons.quoted_numbers import NUMBERS, PLACE, Lesson, fill
 from app.lessons.quoted_numbers import numbers as quotes
 from model.lab.compute import WIDTHS, compute, scaling
-from model.lab.request import Steps
+from model.lab.request import LabRequest, Steps
 from tests.lessons.conftest import Models
 from tests.lessons.facts import two
 from tests.lessons.make import computed, surprises
@@ -77,7 +77,23 @@ def scores(lesson: Lesson) -> list[str]:
 
 
 def many_heads(lesson: Lesson) -> list[str]:
-    return ["12"]
+    """One head brings the same for "man bites dog", two heads do not."""
+    links = [part.block.link for part in lesson.document("en").parts if isinstance(part, Predict)]
+    one_head, two_heads = (by_hand(link) for link in links[:2])
+
+    def bites(request: LabRequest, step: str, first: int, last: int) -> list[float]:
+        """Return the verb's row of a step, by the numbers of the words before and after it."""
+        x = np.array(request.x)
+        x[[0, 2], 0] = first, last
+        rows = compute(replace(request, x=x.tolist()))[step]
+        return [float(number) for number in rows.reshape(-1, *rows.shape[-2:])[0][1]]
+
+    mix = bites(one_head, "mix", 1, 2)
+    assert mix == bites(one_head, "mix", 2, 1)
+    assert np.allclose(bites(two_heads, "output", 1, 2), (2, 1, 2))
+    assert np.allclose(bites(two_heads, "output", 2, 1), (1, 2, 1))
+    best, single = 25.8, 24.9  # BLEU in table 3 of the paper
+    return ["12", f"{mix[0]:.1f}", f"{best - single:.1f}"]
 
 
 def order(lesson: Lesson) -> list[str]:
@@ -171,6 +187,7 @@ def training(lesson: Lesson) -> list[str]:
         f"{(1 / 100) ** -0.5:.0f}",  # the peak of a hundredth of the warm-up
         "12",
         "0.1",
+        "0.7",  # a share of examples, as in tests/lessons/facts.py
     ]
 
 

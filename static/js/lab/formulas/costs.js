@@ -83,7 +83,7 @@ export const learningRate = (step, width, warmup) => width ** -0.5 * Math.min(st
 /** Steps to list: the first, halfway up, the peak, and some after it. @param {number} warmup */
 export const milestones = (warmup) => [...new Set([1, Math.ceil(warmup / 2), warmup, 2 * warmup, 4 * warmup, 25 * warmup])];
 
-/** Points of the curve. */
+/** Points of the curve, at most. */
 const CURVE = 60;
 const [WIDTH, HEIGHT] = [420, 210];
 
@@ -118,7 +118,8 @@ export const RATE = {
 
 /** @param {import("../../core/figure/types.js").PageContext} page @param {number} width @param {number} warmup @returns {SVGElement}  up to four times the warm-up */
 function rateCurve({ t, theme }, width, warmup) {
-  const steps = Array.from({ length: CURVE + 1 }, (_, i) => Math.max(1, Math.round((4 * warmup * i) / CURVE)));
+  const points = Math.min(CURVE, 4 * warmup); // each a step of its own
+  const steps = [...new Set(Array.from({ length: points + 1 }, (_, i) => Math.max(1, Math.round((4 * warmup * i) / points))))];
   const values = steps.map((step) => learningRate(step, width, warmup));
   const colours = theme();
   return plot(

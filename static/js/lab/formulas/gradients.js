@@ -13,28 +13,30 @@ import { integerText, resultTable } from "./fields.js";
 /** @import { ScalingReply, ScalingsReply } from "../../core/wire/schemas.d.ts" */
 
 // Gradient descent on the smallest head: one query, two keys, one weight. The query is 1, the key of A is
-// the weight w, the key of B is 0; the answer should be A. So the weight of the pair is both where the head
-// looks and the probability of the right answer.
+// the weight w, the key of B is 0; the answer should be A in a share p of the examples, else B. So the
+// weight of the pair is both where the head looks and the probability of the answer A.
 
 /** @typedef {{w: number, attention: number, loss: number, gradient: number}} Descent */
 
-/** @param {number} w @returns {Descent} */
-export function atWeight(w) {
+/** @param {number} w @param {number} [share]  p @returns {Descent}  the means over all examples */
+export function atWeight(w, share = 1) {
   const attention = 1 / (1 + Math.exp(-w));
-  return { w, attention, loss: Math.log1p(Math.exp(-w)), gradient: attention - 1 };
+  const loss = share * Math.log1p(Math.exp(-w)) + (1 - share) * Math.log1p(Math.exp(w));
+  return { w, attention, loss, gradient: attention - share };
 }
 
 /**
  * @param {number} start
  * @param {number} rate
  * @param {number} steps
+ * @param {number} [share]
  * @returns {Descent[]}  before the first step, and after each
  */
-export function descend(start, rate, steps) {
-  const path = [atWeight(start)];
+export function descend(start, rate, steps, share = 1) {
+  const path = [atWeight(start, share)];
   for (let i = 0; i < steps; i++) {
     const { w, gradient } = path[i];
-    path.push(atWeight(w - rate * gradient));
+    path.push(atWeight(w - rate * gradient, share));
   }
   return path;
 }
@@ -51,20 +53,22 @@ export const ONE_WEIGHT = {
   title: (t) => t("One parameter learns"),
   written: [
     ["a", "=", fraction(plain("1"), [plain("1"), "+", raised("e", plain("−w"))])],
-    ["loss", "=", "−", "ln", "a"],
-    ["gradient", "=", fraction("∂loss", "∂w"), "=", "a", "−", plain("1")],
+    ["loss", "=", "−", "p", "ln", "a"],
+    ["−", plain("("), plain("1"), "−", "p", plain(")"), "ln", plain("("), plain("1"), "−", "a", plain(")")],
+    ["gradient", "=", fraction("∂loss", "∂w"), "=", "a", "−", "p"],
     ["w", "→", "w", "−", "η", "·", "gradient"],
   ],
   fields: (t) => [
     { name: "start", label: t("w at the start"), symbol: "w", value: 0, limits: [FIRST, 40], valueText: tenths },
     { name: "rate", label: t("η, learning rate"), symbol: "η", value: 10, limits: [1, 100], valueText: tenths },
+    { name: "share", label: t("p, how often the answer is A"), symbol: "p", value: 10, limits: [0, 10], valueText: tenths },
     { name: "steps", label: t("Steps"), value: 1, limits: [0, 20], valueText: integerText },
   ],
   mount({ page, root }) {
     const { t } = page;
     return {
-      show({ start, rate, steps }) {
-        const path = descend(start / 10, rate / 10, steps);
+      show({ start, rate, share, steps }) {
+        const path = descend(start / 10, rate / 10, steps, share / 10);
         const [first, last] = [path[0], path[path.length - 1]];
         const heads = [
           t("Step"),
@@ -75,26 +79,26 @@ export const ONE_WEIGHT = {
         ];
         const rows = path.map((descent, i) => [integerText(i), two(descent.w), two(descent.attention), two(descent.loss), two(descent.gradient)]);
         const listed = rows.length <= LISTED ? rows : [...rows.slice(0, LISTED - 2), ["…", "", "", "", ""], rows[rows.length - 1]];
-        const finding = t("The gradient is {gradient}: if w grows a little, the loss falls by {fall} times as much. After the steps w has changed by {change}, and the head gives A {weight} of its weight.", {
-          gradient: two(first.gradient),
-          fall: two(-first.gradient),
-          change: plus(last.w - first.w, two),
-          weight: two(last.attention),
-        });
+        const gradient = two(first.gradient);
+        const slope =
+          first.gradient < 0
+            ? t("The gradient is {gradient}: if w grows a little, the loss falls by {fall} times as much.", { gradient, fall: two(-first.gradient) })
+            : t("The gradient is {gradient}: if w grows a little, the loss grows by {gradient} times as much.", { gradient });
+        const moved = t("After the steps w has changed by {change}, and the head gives A {weight} of its weight.", { change: plus(last.w - first.w, two), weight: two(last.attention) });
         render(
           root,
-          el("p", { className: "finding" }, finding),
-          el("div", { className: "results" }, el("div", { className: "scrolled" }, resultTable(heads, listed)), curve(page, last.w)),
+          el("p", { className: "finding" }, slope, " ", moved),
+          el("div", { className: "results" }, el("div", { className: "scrolled" }, resultTable(heads, listed)), curve(page, last.w, share / 10)),
         );
       },
     };
   },
 };
 
-/** The loss against the weight. @param {import("../../core/figure/types.js").PageContext} page @param {number} w  to mark @returns {SVGElement} */
-function curve({ t, theme }, w) {
+/** The loss against the weight. @param {import("../../core/figure/types.js").PageContext} page @param {number} w  to mark @param {number} share @returns {SVGElement} */
+function curve({ t, theme }, w, share) {
   const weights = Array.from({ length: LAST - FIRST + 1 }, (_, i) => (FIRST + i) / 10);
-  const values = weights.map((weight) => atWeight(weight).loss);
+  const values = weights.map((weight) => atWeight(weight, share).loss);
   const colours = theme();
   return plot(
     {
