@@ -129,7 +129,9 @@ export function bindChangeButtons(context) {
     const button = /** @type {HTMLButtonElement} */ (find(`#switch-${part}`));
     button.addEventListener("click", () => {
       const change = meant(context)[part];
-      if (change) toggle(change);
+      if (!change) return;
+      holdInPlace(button);
+      toggle(change);
     });
     return { which: part, button };
   });
@@ -160,6 +162,20 @@ export function bindChangeButtons(context) {
   }
 
   store.subscribe(({ share, live, link, trace, model }) => [share, live, link, trace, model], show);
+}
+
+/** What ends the hold: the reader goes elsewhere. */
+const LEAVES = ["pointerdown", "wheel", "touchmove", "keydown"];
+
+/**
+ * Scroll so that a pressed button stays under the pointer: its change may give the figure, below which the inspector folds, another height.
+ * @param {HTMLElement} button
+ */
+function holdInPlace(button) {
+  const { top } = button.getBoundingClientRect();
+  const observer = new ResizeObserver(() => window.scrollBy({ top: button.getBoundingClientRect().top - top, behavior: "instant" }));
+  for (const place of document.querySelectorAll("main, .saying, .figure, #view")) observer.observe(place);
+  for (const event of LEAVES) window.addEventListener(event, () => observer.disconnect(), { once: true, capture: true });
 }
 
 /**
