@@ -11,7 +11,7 @@ import { fractional } from "../../static/js/lib/numbers.js";
 import { labCsv, labLatex } from "../../static/js/lab/page.js";
 import { judgeNumber } from "../../static/js/lab/figure/step-results.js";
 import { enlarged, outputChanges, reordered, shuffled, sizes, transposedLab, unshuffled, withExtra, withSizes } from "../../static/js/lab/matrices.js";
-import { matrixSymbol } from "../../static/js/lab/figure/matrix-inputs.js";
+import { matrixSymbol } from "../../static/js/lab/figure/controls.js";
 import { largestWeight, shownSteps, stepFormulas } from "../../static/js/lab/steps.js";
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];

@@ -1,7 +1,7 @@
 /** The kinds of questions. To add one, write it and add it to `KINDS`. */
 
 import { quoted, quotedStep } from "../core/draw/token.js";
-import { headedTable, maskTerm } from "../core/figure/number-table.js";
+import { headedTable, maskTerm } from "../core/draw/colour-scales.js";
 import { attention, axes, blockOf, blocks, candidateTensors, extent, place, typedText } from "../core/wire/model.js";
 import { labels, languages } from "../core/wire/tokens.js";
 import { plane, row } from "../core/wire/wire.js";
@@ -11,7 +11,7 @@ import { plainly, two } from "../lib/numbers.js";
 import { el } from "../lib/dom.js";
 import { sum, times } from "../lib/vectors.js";
 import { OWN_KINDS } from "./own-questions.js";
-import { largestUnit } from "./unit-question.js";
+import { largestUnit } from "./question.js";
 
 /** @import { Inquiry } from "./question.js" */
 /** @import { Described } from "../lib/dom.js" */

@@ -6,7 +6,7 @@ import { answerSources, ask, placeIn } from "../ask/question.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { el, h, render } from "../lib/dom.js";
-import { COLLECTION_ADDRESS, collectionKeys } from "../core/store/kept-collections.js";
+import { COLLECTION_ADDRESS, collectionKeys } from "../core/page/own-collections.js";
 import { assignmentKeys } from "./owned-pages.js";
 
 /** @import { Api } from "../core/wire/api.js" */

@@ -4,7 +4,7 @@
  */
 
 import { wording } from "../core/figure/problem-wording.js";
-import { collectionKeys, documentFields, keepDraft, readDraft, sameDocument } from "../core/store/kept-collections.js";
+import { collectionKeys, documentFields, keepDraft, readDraft, sameDocument } from "../core/page/own-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { download } from "../lib/browser.js";

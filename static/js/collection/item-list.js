@@ -2,7 +2,7 @@
 
 import { pictureOf } from "../core/wire/subject-requests.js";
 import { el } from "../lib/dom.js";
-import { moveItem } from "../core/store/kept-collections.js";
+import { moveItem } from "../core/page/own-collections.js";
 import { createOwnQuestionForm } from "../ask/own-question-form.js";
 import { headShown, headingOf } from "../ask/own-questions.js";
 import { placeIn } from "../ask/question.js";

@@ -4,7 +4,7 @@
  * rows and columns on the way in and out.
  */
 
-import { maskTerm } from "../core/figure/number-table.js";
+import { maskTerm } from "../core/draw/colour-scales.js";
 import { fraction, plain, raised, root } from "../core/compute/formula.js";
 import { number, transposed } from "../lib/csv.js";
 import { CLIP } from "./matrices.js";

@@ -1,14 +1,14 @@
 /** The lab's page around its figure: projector mode with letters for the last row, the formulas, and exports. */
 
 import { latex, latexNumber } from "../core/compute/formula.js";
-import { maskTerm } from "../core/figure/number-table.js";
+import { maskTerm } from "../core/draw/colour-scales.js";
 import { isPlainKey } from "../core/figure/pointing.js";
 import { bindExportPanel, worksheetOf } from "../core/page/disclosure.js";
 import { bindFit } from "../core/page/projector-fit.js";
 import { Problem } from "../core/wire/reply.js";
 import { csv, number } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
-import { matrixSymbol } from "./figure/matrix-inputs.js";
+import { matrixSymbol } from "./figure/controls.js";
 import { numberFormat } from "./figure/step-results.js";
 import { FORMULAS, createFormula } from "./formulas/formula.js";
 import { format, labRequest, shareState } from "./lab-link.js";

@@ -13,7 +13,7 @@ import { format, parse, requestOptions, summary } from "../train/options-form.js
 import { createFollower, isOver } from "../train/live-run.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { isReadersChange, linkOfState, liveQuery } from "./figure-controls.js";
-import { replaceStill } from "./formula-and-zoo-figures.js";
+import { replaceStill } from "./formula-zoo-and-pairing-figures.js";
 import { openAddress } from "./lesson-address.js";
 
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */

@@ -1,7 +1,6 @@
 /** Passes of the model's graphs by ONNX Runtime: one reads the source, one writes with a cache. */
 
-import { withOwnRows } from "./change-values.js";
-import { changeInputs, changedTensor, hiddenTokens, neutralInputs } from "./graph-changes.js";
+import { changeInputs, changedTensor, hiddenTokens, neutralInputs, withOwnRows } from "./graph-changes.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { GraphDescription, GraphTensor, Span } from "./graph-changes.js" */

@@ -2,9 +2,8 @@
 
 import { keyOf } from "../core/store/view-requests.js";
 import { Problem } from "../core/wire/reply.js";
-import { withOtherRuns } from "./change-values.js";
+import { checkChanges, withOtherRuns } from "./graph-changes.js";
 import { DECODE, scoreOf, searchSteps, stepReader, stepWords } from "./decoding.js";
-import { checkChanges } from "./graph-changes.js";
 import { sweepLines } from "./sweep.js";
 import { languageOf } from "./tokenizer.js";
 
@@ -134,7 +133,7 @@ export function createRun(model, tokenizer, passes, summarised, derived) {
     return { id: `${model.digest.slice(0, 12)} ${key}`, model: model.id, direction, tokens: { source, target }, output, tensors, summaries, pieces: piecesOf(tensors, tokenizer) };
   }
 
-  /** @type {import("./change-values.js").ReadTensor} */
+  /** @type {import("./graph-changes.js").ReadTensor} */
   async function tensorOfSentence(sentence, name) {
     const { tensors } = await trace({ ...sentence, select: [name] });
     const { data, shape, dims } = tensors[name];

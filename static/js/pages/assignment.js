@@ -1,8 +1,7 @@
 /** An assignment: its questions or, with its key, what was answered. */
 
-import { showSheet } from "../assignment/answer-sheet.js";
+import { showResults, showSheet } from "../assignment/sides.js";
 import { assignmentKeys, openSides } from "../assignment/owned-pages.js";
-import { showResults } from "../assignment/results.js";
 import { find } from "../lib/dom.js";
 
 const { assignment: id = "", title = "" } = find("#learn").dataset;

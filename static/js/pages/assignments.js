@@ -5,7 +5,7 @@ import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { readQuery } from "../core/store/address.js";
 import { assignmentKeys, listOwned } from "../assignment/owned-pages.js";
-import { collectionKeys } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/page/own-collections.js";
 import { createMaker } from "../assignment/new-assignment.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;

@@ -2,7 +2,7 @@
 
 import { createShortLink } from "../core/page/short-link.js";
 import { explainTerms } from "../core/page/glossary.js";
-import { takeHandover } from "../room/speaker-link.js";
+import { takeHandover } from "../room/bar.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
@@ -11,8 +11,7 @@ import { megabytes } from "../lib/numbers.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { readFragment, writeFragment } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
-import { collectionKeys } from "../core/store/kept-collections.js";
-import { createCollectionMaker } from "../collection/new-collection.js";
+import { collectionKeys, createCollectionMaker } from "../core/page/own-collections.js";
 import { createEditor } from "../collection/editor.js";
 import { bindCollectionRoom, bindItems, bindSlides } from "../collection/items.js";
 import { createLiveFigures } from "../learn/figures.js";

@@ -6,7 +6,7 @@ import { openPage } from "../core/page/served-page.js";
 import { el, find, render } from "../lib/dom.js";
 import { whileBusy } from "../lib/timing.js";
 import { wording } from "../core/figure/problem-wording.js";
-import { collectionKeys } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/page/own-collections.js";
 
 const { lang = "en", catalog = "" } = find("#learn").dataset;
 

@@ -1,7 +1,7 @@
 /** Attention by hand: the lab's figure, its link, and formulas to try with other numbers. */
 
 import { bindSharePanel, dateText, senderText } from "../share/share-panel.js";
-import { takeHandover } from "../room/speaker-link.js";
+import { takeHandover } from "../room/bar.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { isExploring } from "../room/room-storage.js";
 import { openPage } from "../core/page/served-page.js";

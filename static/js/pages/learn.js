@@ -4,14 +4,13 @@
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { explainTerms } from "../core/page/glossary.js";
-import { takeHandover } from "../room/speaker-link.js";
+import { takeHandover } from "../room/bar.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 import { served } from "../core/store/data-sources.js";
-import { bindFigures, linkedFigure } from "../learn/figures.js";
+import { bindFigures, bindSymbols, linkedFigure } from "../learn/figures.js";
 import { answeredEarlier, bindLessonRoom, bindQuestions, bindVeils, showProgress } from "../learn/questions.js";
-import { bindProjector } from "../learn/projector.js";
-import { bindSymbols } from "../learn/formula-symbols.js";
+import { bindProjector } from "../learn/presentation-scenes.js";
 
 /**
  * @typedef {object} LessonServices

@@ -1,7 +1,7 @@
 /** The shelf: a click makes a copy of one's own of a collection. */
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
-import { createCollectionMaker } from "../collection/new-collection.js";
+import { createCollectionMaker } from "../core/page/own-collections.js";
 import { openPage } from "../core/page/served-page.js";
 import { find } from "../lib/dom.js";
 

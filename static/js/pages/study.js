@@ -2,8 +2,7 @@
 
 import { keepPart, openSides, partIn, studyKeys } from "../assignment/owned-pages.js";
 import { find } from "../lib/dom.js";
-import { showParticipant } from "../study/participant.js";
-import { showStudyResults } from "../study/results.js";
+import { showParticipant, showStudyResults } from "../study/sides.js";
 
 const { study: id = "", title = "" } = find("#learn").dataset;
 

@@ -2,10 +2,9 @@
 
 import { bindApartFromRoom } from "../room/bar-on-other-pages.js";
 import { assignmentKeys, studyKeys } from "../assignment/owned-pages.js";
-import { createCollectionMaker } from "../collection/new-collection.js";
+import { collectionKeys, createCollectionMaker } from "../core/page/own-collections.js";
 import { worksheetOf } from "../core/page/disclosure.js";
 import { openPage } from "../core/page/served-page.js";
-import { collectionKeys } from "../core/store/kept-collections.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { download, keep, keptDocument } from "../lib/browser.js";
 import { el, find, render } from "../lib/dom.js";

@@ -22,7 +22,7 @@ import { bindPredictions } from "../workspace/predictions.js";
 import { bindPickers } from "../workspace/model-map.js";
 import { bindOpening } from "../opening/opening.js";
 import { bindNarrowPanels, bindOptions } from "../workspace/narrow-screen.js";
-import { takeHandover } from "../room/speaker-link.js";
+import { takeHandover } from "../room/bar.js";
 import { bindWorkspaceRoom } from "../room/presented-workspace.js";
 import { bindSentence } from "../workspace/sentence-box.js";
 import { bindShareChanges, bindShareQuestion } from "../share/opened-share.js";

@@ -5,10 +5,9 @@
 
 import { Problem, failure } from "../core/wire/reply.js";
 import { find, h, render } from "../lib/dom.js";
-import { barContent, createCodeDialog } from "./bar.js";
+import { barContent, createCodeDialog, createHandoverDialog, inOwnLanguage } from "./bar.js";
 import { createCounting, createMembersDialog, createRoomMenu, saveAnswers } from "./members.js";
 import { forgetRoom, presentedRoom, setPresentedRoom } from "./room-storage.js";
-import { createHandoverDialog, inOwnLanguage } from "./speaker-link.js";
 
 /** Kinds of problems after which the room is none of this tab's. */
 const FINAL = new Set(["unknown-room", "wrong-room-key"]);

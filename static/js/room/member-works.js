@@ -3,7 +3,7 @@
 import { Problem, failure } from "../core/wire/reply.js";
 import { debounce } from "../lib/timing.js";
 import { ownNickname, pickedWork, sentWork, setPickedWork, setSentWork } from "./room-storage.js";
-import { inOwnLanguage } from "./speaker-link.js";
+import { inOwnLanguage } from "./bar.js";
 
 /** @import { Work } from "../core/wire/schemas.d.ts" */
 /** @import { RoomState } from "../core/wire/subject-requests.js" */

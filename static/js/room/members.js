@@ -5,7 +5,7 @@
 
 import { wording } from "../core/figure/problem-wording.js";
 import { createDisclosure } from "../core/page/disclosure.js";
-import { collectionKeys } from "../core/store/kept-collections.js";
+import { collectionKeys } from "../core/page/own-collections.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { download } from "../lib/browser.js";
 import { el, h, render } from "../lib/dom.js";

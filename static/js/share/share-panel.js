@@ -3,7 +3,7 @@
 import { wording } from "../core/figure/problem-wording.js";
 import { createQrDialog } from "../core/page/short-link.js";
 import { currentUrl } from "../core/store/address.js";
-import { append, collectionKeys } from "../core/store/kept-collections.js";
+import { append, collectionKeys } from "../core/page/own-collections.js";
 import { createRequestLock } from "../core/wire/connection.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { copyText } from "../lib/browser.js";

@@ -10,8 +10,7 @@ import { h } from "../../lib/dom.js";
 import { debounce, throttle } from "../../lib/timing.js";
 import { invalidCells, labRequest } from "../lab-link.js";
 import { unshuffled } from "../matrices.js";
-import { createChoices } from "./controls.js";
-import { createMatrices } from "./matrix-inputs.js";
+import { createChoices, createMatrices } from "./controls.js";
 import { bindPointing } from "./pointing.js";
 import { createSteps } from "./step-results.js";
 

@@ -4,7 +4,7 @@
  * number keeps its text and shows an error.
  */
 
-import { cellStyle, largest } from "../../core/figure/number-table.js";
+import { cellStyle, largest } from "../../core/draw/colour-scales.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { copied, number, pasted } from "../../lib/csv.js";
 import { el, h, render, write } from "../../lib/dom.js";

@@ -5,7 +5,7 @@
 
 import { formulaText, mathml } from "../../core/compute/formula.js";
 import { el, h, render } from "../../lib/dom.js";
-import { maskTerm } from "../../core/figure/number-table.js";
+import { maskTerm } from "../../core/draw/colour-scales.js";
 import { significant } from "../../lib/numbers.js";
 import { cellOrigins } from "../cell-calculation.js";
 import { createPointing, onArrows, within } from "../../core/figure/pointing.js";

@@ -2,7 +2,7 @@
 
 import { mathml } from "../../core/compute/formula.js";
 import { onPaper } from "../../core/draw/matrix-canvas.js";
-import { headedTable, numberTable } from "../../core/figure/number-table.js";
+import { headedTable, numberTable } from "../../core/draw/colour-scales.js";
 import { within } from "../../core/figure/pointing.js";
 import { number } from "../../lib/csv.js";
 import { el, h, render, write } from "../../lib/dom.js";

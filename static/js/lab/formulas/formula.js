@@ -5,7 +5,7 @@
 
 import { fraction, mathml, plain, raised } from "../../core/compute/formula.js";
 import { encoding } from "../../core/compute/positions.js";
-import { numberTable } from "../../core/figure/number-table.js";
+import { numberTable } from "../../core/draw/colour-scales.js";
 import { createPointing } from "../../core/figure/pointing.js";
 import { el, h, render } from "../../lib/dom.js";
 import { CACHE, COSTS, RATE } from "./costs.js";

@@ -3,7 +3,7 @@
 import { fraction, plain, raised, root } from "../../core/compute/formula.js";
 import { plot } from "../../core/draw/line-chart.js";
 import { problemLine } from "../../core/figure/figure-status.js";
-import { numberTable } from "../../core/figure/number-table.js";
+import { numberTable } from "../../core/draw/colour-scales.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/reply.js";
 import { el, h, render } from "../../lib/dom.js";

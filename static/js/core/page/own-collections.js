@@ -1,8 +1,13 @@
-/** The collections that this browser can edit, and changes that are not saved yet. */
+/** The collections that this browser can edit: their keys, changes that are not saved yet, and a new one. */
 
 import { keep, keptDocument, keptKeys } from "../../lib/browser.js";
+import { whileBusy } from "../../lib/timing.js";
+import { wording } from "../figure/problem-wording.js";
+import { Problem, failure } from "../wire/reply.js";
 
+/** @import { CollectionCreated } from "../wire/schemas.d.ts" */
 /** @import { Document } from "../wire/subject-requests.js" */
+
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 
 /** The address of a collection; the first group is its id. */
@@ -61,3 +66,22 @@ export function moveItem(list, from, to) {
   const remaining = list.filter((_, i) => i !== from);
   return [...remaining.slice(0, to), list[from], ...remaining.slice(to)];
 }
+
+// Make a collection of one's own, new or as a copy, and open it.
+
+/**
+ * @param {Pick<import("../figure/types.js").PageContext, "t">} page
+ * @param {string} lang
+ * @param {HTMLElement} problem  where a failure is shown
+ */
+export const createCollectionMaker = ({ t }, lang, problem) =>
+  /** @param {() => Promise<CollectionCreated>} request @param {string} title @param {HTMLButtonElement} button */
+  async function make(request, title, button) {
+    const reply = await whileBusy(() => request().catch(failure), button);
+    const failed = reply instanceof Problem ? reply : null;
+    problem.hidden = !failed;
+    problem.textContent = failed ? wording(t, failed) : "";
+    if (reply instanceof Problem) return;
+    collectionKeys.remember({ id: reply.id, title, key: reply.edit_key });
+    window.location.assign(`/c/${reply.id}?lang=${lang}#edit`);
+  };
