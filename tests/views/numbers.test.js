@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import { asTyped, brief, four, grouped, oneDecimal, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
-import { inNats, likelier } from "../../static/js/views/whatif/before-after.js";
+import { inNats, likelihood } from "../../static/js/views/whatif/before-after.js";
 
 test("four decimals, and a power of ten where they would say nothing", () => {
   assert.deepEqual([0.61234, -8.76214, 1, 12345.678].map(four), ["0.6123", "−8.7621", "1.0000", "12345.6780"]);
@@ -55,6 +55,6 @@ test("a difference of log-probabilities is a ratio, however large", () => {
 
 test("and said in words", () => {
   const t = /** @type {any} */ ((/** @type {string} */ words, /** @type {any} */ values) => words.replace("{ratio}", values?.ratio));
-  assert.deepEqual([-5.5413, 0.31, 0.04, -0.04].map((nats) => likelier(t, nats)), ["255× less likely", "1.4× more likely", "about as likely as before", "about as likely as before"]);
+  assert.deepEqual([-5.5413, 0.1570, -0.04, 0.004, 13, -0.7].map((nats) => likelihood(t, nats)), ["255 times less likely", "1.17 times as likely", "0.96 times as likely", "as likely as before", "4.4 · 10⁵ times as likely", "2.0 times less likely"]);
   assert.deepEqual([inNats(-5.541), inNats(0.31)], ["−5.54", "+0.31"]);
 });

@@ -136,3 +136,15 @@ def test_heads_that_may_stand_in_for_one_that_is_off_are_named(workspace: Worksp
     expect(said).to_contain_text(re.compile(f"layer {layer + 1}, heads? "))
     (heads,) = re.findall(rf"layer {layer + 1}, heads? ([^.]*)\.", said.inner_text())
     assert sorted(map(int, re.findall(r"\d+", heads))) == [other + 1 for other in alike]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_if_says_in_the_same_words_how_likely_it_became(
+    workspace: Workspace, lang: str
+) -> None:
+    off = {"at": "decoder.2.cross", "head": 0, "do": "zero"}
+    workspace.load(**PLACE, view="whatif", lang=lang, interventions=[off])
+    workspace.settled()
+    likely = workspace.find(".change-effect > b").inner_text()
+    assert re.search(r"\d\.\d\d", likely), likely
+    assert workspace.find(".caption b").inner_text() == likely

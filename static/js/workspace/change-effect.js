@@ -18,7 +18,8 @@ import { Problem, counted, logprob, outputKind, rowOf } from "../core/wire/reply
 import { languages, traceLabels } from "../core/wire/tokens.js";
 import { el, h, render } from "../lib/dom.js";
 import { memo, together } from "../lib/memo.js";
-import { times, two } from "../lib/numbers.js";
+import { two } from "../lib/numbers.js";
+import { NOTHING, likelihood } from "../views/whatif/before-after.js";
 import { strongest, sweeper } from "../views/whatif/head-sweep.js";
 import { sweepRequest } from "../views/whatif/sweep-grids.js";
 import { align } from "../core/compute/token-diff.js";
@@ -137,10 +138,6 @@ function replacements(pairs, before, after, sourceOf) {
 
 /** Number of replaced words that are listed. */
 const LISTED = 3;
-/** From this ratio on, a text is so many times less likely; above it, so many times as likely. */
-const HALF = -Math.LN2;
-/** Below this many nats, a head is not said to matter: its effect prints as 0.00. */
-const NOTHING = 0.005;
 /** Below this many nats, heads that may stand in for the one that is off are named. */
 const LITTLE = 0.25;
 
@@ -204,13 +201,6 @@ function sourceOf(page, before) {
 function effectOf(page, { before, after }) {
   const source = sourceOf(page, before);
   return memo(together(before, after), `effect ${source !== null}`, () => changeEffect(before.output, after.output, source));
-}
-
-/** @param {Translate} t @param {number} nats  after − before @returns {string}  such as "1.2 times as likely" */
-function likelihood(t, nats) {
-  if (Math.abs(nats) < NOTHING) return t("as likely as before");
-  if (nats < HALF) return t("{ratio} times less likely", { ratio: times(-nats) });
-  return t("{ratio} times as likely", { ratio: two(Math.exp(nats)) });
 }
 
 /** What the model writes, at the beginning of a sentence. @param {Translate} t @param {Page} page */

@@ -8,7 +8,7 @@ import { el } from "../../lib/dom.js";
 import { quoted } from "../../core/draw/token.js";
 import { counted, outputKind } from "../../core/wire/reply.js";
 import { plainLabel } from "../../core/wire/tokens.js";
-import { inNats, key, likelier, pairKey, sublayerKey, theWhole, whole, writes } from "./before-after.js";
+import { inNats, key, likelihood, pairKey, sublayerKey, theWhole, whole, writes } from "./before-after.js";
 import { sumOver, partTensors, substitutingPairs, strongest, headTensors } from "./head-sweep.js";
 import { sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import { withSameTarget, isSameChange, touchesHead } from "../../core/store/interventions.js";
@@ -113,7 +113,7 @@ function effectOf(sweep, { name, effect: effectName = name }, rows) {
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
 function effectLabel(t, { effects }, { name, effect = name, label: place }, rows) {
   const delta = sumOver(effects[effect].delta, rows);
-  return t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, delta), number: four(delta), divergence: four(sumOver(effects[effect].divergence, rows)) });
+  return t("{place}: {likely} ({number} nats), divergence {divergence}", { place, likely: likelihood(t, delta), number: four(delta), divergence: four(sumOver(effects[effect].divergence, rows)) });
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @param {Sweep} sweep @param {Cell} cell @param {number[]} rows */
@@ -121,8 +121,8 @@ function pairLabel(t, sweep, cell, rows) {
   const { delta, interaction } = sweep.effects[cell.name];
   if (!interaction) return effectLabel(t, sweep, cell, rows);
   const [total, excess] = [sumOver(delta, rows), sumOver(interaction, rows)];
-  return t("{place}: together {likelier} ({number} nats); each alone adds up to {sum}, a difference of {more}", {
-    place: cell.label, likelier: likelier(t, total), number: four(total), sum: four(total - excess), more: four(excess),
+  return t("{place}: together {likely} ({number} nats); each alone adds up to {sum}, a difference of {more}", {
+    place: cell.label, likely: likelihood(t, total), number: four(total), sum: four(total - excess), more: four(excess),
   });
 }
 
@@ -131,18 +131,18 @@ function partFound({ store, t, phrase }, sweep, rows, token) {
   const { model, link } = store.get();
   const [first] = strongest(sweep, rows, 1);
   const { ablation } = link.options;
-  const values = { token, likelier: likelier(t, first.delta), change: inNats(first.delta) };
+  const values = { token, likely: likelihood(t, first.delta), change: inNats(first.delta) };
   if (first.head === null) {
     const place = el("b", {}, sublayerName(model, first.place.replace(/\.output$/, ""), t));
-    return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: without it, {token} is {likely} ({change} nats)."), { ...values, place });
   }
   if (first.delta > -NOTHING) return phrase(t("Switching off any single head hardly affects {token}."), { token });
   const place = el("b", {}, placeOfChange({ at: first.place, head: first.head, do: "zero" }, t, model));
   if (ablation === "uniform")
-    return phrase(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: with uniform attention, {token} is {likely} ({change} nats)."), { ...values, place });
   if (ablation === "mean")
-    return phrase(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), { ...values, place });
-  return phrase(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), { ...values, place });
+    return phrase(t("{place} matters most: with its mean output, {token} is {likely} ({change} nats)."), { ...values, place });
+  return phrase(t("{place} matters most: without it, {token} is {likely} ({change} nats)."), { ...values, place });
 }
 
 /** The head and the token that depends on it most. @param {Context} context @param {Sweep} sweep @param {import("./sweep-grids.js").Section[]} sections @returns {Child[]} */
@@ -151,8 +151,8 @@ function tokenFound({ store, t, phrase }, sweep, sections) {
   const first = cells.reduce((best, candidate) => (candidate.delta < best.delta ? candidate : best), cells[0]);
   if (!first || first.delta > -NOTHING) return phrase(t("No token depends on a single one of these heads."));
   const place = el("b", {}, placeOfChange({ at: first.cell.place, head: first.cell.head, do: "zero" }, t, store.get().model));
-  return phrase(t("{token} depends most on a single head, {place}: once it is changed, the token is {likelier} ({change} nats)."), {
-    token: el("b", {}, first.word), place, likelier: likelier(t, first.delta), change: inNats(first.delta),
+  return phrase(t("{token} depends most on a single head, {place}: once it is changed, the token is {likely} ({change} nats)."), {
+    token: el("b", {}, first.word), place, likely: likelihood(t, first.delta), change: inNats(first.delta),
   });
 }
 
@@ -162,10 +162,10 @@ function pairFound({ store, t, phrase }, sweep, rows, token) {
   const [first] = substitutingPairs(sweep, rows);
   if (!first || first.interaction > -FAINT) return phrase(t("No two of these heads stand in for each other: off together, they cost about the sum of each alone."));
   const { place, heads, delta, interaction } = first;
-  return phrase(t("{place} stand in for each other most: together, {token} is {likelier} ({change} nats), {more} nats more than each alone adds up to."), {
+  return phrase(t("{place} stand in for each other most: together, {token} is {likely} ({change} nats), {more} nats more than each alone adds up to."), {
     place: el("b", {}, placeOfChange({ at: place, heads, do: "zero" }, t, model)),
     token,
-    likelier: likelier(t, delta),
+    likely: likelihood(t, delta),
     change: inNats(delta),
     more: two(-interaction),
   });

@@ -219,19 +219,19 @@ export function attentions(page) {
 export function effect(t, kind, isSame) {
   const sentences = {
     translation: () => isSame
-      ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
-      : t("The translation changes. The original translation is now {likelier} ({change} nats; log-probability " +
+      ? t("The translation stays the same. It is now {likely} ({change} nats; log-probability {before} → {after}).")
+      : t("The translation changes. The original translation is now {likely} ({change} nats; log-probability " +
           "{before} → {after})."),
     output: () => isSame
-      ? t("The output stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
-      : t("The output changes. The original output is now {likelier} ({change} nats; log-probability {before} → {after})."),
+      ? t("The output stays the same. It is now {likely} ({change} nats; log-probability {before} → {after}).")
+      : t("The output changes. The original output is now {likely} ({change} nats; log-probability {before} → {after})."),
     text: () => isSame
-      ? t("The text continues the same way. With its continuation it is now {likelier} ({change} nats; log-probability {before} → {after}).")
-      : t("The text continues differently. With its original continuation it is now {likelier} ({change} nats; " +
+      ? t("The text continues the same way. With its continuation it is now {likely} ({change} nats; log-probability {before} → {after}).")
+      : t("The text continues differently. With its original continuation it is now {likely} ({change} nats; " +
           "log-probability {before} → {after})."),
     mask: () => isSame
-      ? t("The mask is filled in the same way, which is now {likelier} ({change} nats; log-probability {before} → {after}).")
-      : t("The mask is filled in differently. What stood there is now {likelier} ({change} nats; log-probability " +
+      ? t("The mask is filled in the same way, which is now {likely} ({change} nats; log-probability {before} → {after}).")
+      : t("The mask is filled in differently. What stood there is now {likely} ({change} nats; log-probability " +
           "{before} → {after})."),
   };
   return sentences[kind]();
@@ -288,18 +288,23 @@ export const needsMask = (t, mask) =>
 
 // Describe a difference of log-probabilities in words.
 
-/** Smaller differences (in nats) count as equally likely. */
-const SAME = Math.log(1.05);
+/** Below this many nats nothing is said to have changed: it prints as 0.00. */
+export const NOTHING = 0.005;
+/** From this ratio on, a text is so many times less likely; above it, so many times as likely. */
+const HALF = -Math.LN2;
+/** Above this many nats, two decimals of the ratio say nothing more. */
+const TENFOLD = Math.LN10;
 
 /**
+ * The wording of every view, so that no two say the same differently.
  * @param {import("../../lib/i18n.js").Translate} t
  * @param {number} nats  after − before
- * @returns {string}  such as "255× less likely"
+ * @returns {string}  such as "1.17 times as likely"
  */
-export function likelier(t, nats) {
-  if (Math.abs(nats) < SAME) return t("about as likely as before");
-  const ratio = times(Math.abs(nats));
-  return nats < 0 ? t("{ratio}× less likely", { ratio }) : t("{ratio}× more likely", { ratio });
+export function likelihood(t, nats) {
+  if (Math.abs(nats) < NOTHING) return t("as likely as before");
+  if (nats < HALF) return t("{ratio} times less likely", { ratio: times(-nats) });
+  return t("{ratio} times as likely", { ratio: nats < TENFOLD ? two(Math.exp(nats)) : times(nats) });
 }
 
 /** @param {number} nats  With its sign. */

@@ -10,7 +10,7 @@ import { languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { attentionChanges, tokenChanges } from "./before-after-panels.js";
-import { effect, inNats, likelier, needsMask, pieces, questions, runs, sharedQuestions } from "./before-after.js";
+import { effect, inNats, likelihood, needsMask, pieces, questions, runs, sharedQuestions } from "./before-after.js";
 import { changePanel } from "./changes-panel.js";
 import { keptQuestions, option as runOption, runsTable } from "./kept-runs.js";
 import { THROUGH, sweepRequest } from "./sweep-grids.js";
@@ -198,7 +198,7 @@ function outcome({ store, t, phrase }) {
     const [was, is] = [before, after].map(({ output }) => logprob(output));
     sentence = phrase(
       effect(t, outputKind(store.get().model), before.output.text === shownTrace.output.text),
-      { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
+      { likely: el("b", {}, likelihood(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );
     const texts = el(
       "dl",
