@@ -80,6 +80,13 @@ async def spelled(attacker: Attacker, n: int) -> int:
     return await attacker.trace(n, "inside.rel*")
 
 
+async def patterns(attacker: Attacker, n: int) -> int:
+    """Request names by 64 new patterns, the last of which matches none."""
+    fresh = next(_numbers)
+    hurting = (f"*[!abc{fresh}]*?*?*?[!cba{i}X]*s" for i in range(64))
+    return await attacker.trace(n, *hurting, "*zzz")
+
+
 async def punctuation(attacker: Attacker, n: int) -> int:
     """Request the overview of a long text that is nearly all punctuation."""
     body = {"source": f"AB {next(_numbers)} CD " + "! " * 10_000, "select": []}
@@ -122,6 +129,7 @@ ATTACKS: dict[str, Attack] = {
     "integrated gradients": gradients,
     "relevance": relevance,
     "relevance, by another pattern": spelled,
+    "patterns of no name": patterns,
     "an overview of punctuation": punctuation,
     "a host name of 80,000 bytes": host,
     "a table of hostile answers": table,

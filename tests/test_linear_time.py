@@ -1,12 +1,15 @@
 """No pattern, and no function, that a reader's text reaches takes more than linear time.
 
-Every compiled pattern of `app` and `model` is collected, from modules, from calls of `re` and from
-the fields of requests, and measured with texts made to hurt it (`tests/time_growth.py`).
+Every compiled pattern of `app` and `model` is collected, from modules, from calls of `re`,
+`fnmatch` and `glob`, and from the fields of requests, and measured with texts made to hurt it
+(`tests/time_growth.py`).
 """
 
 import ast
+import fnmatch
 import importlib
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
@@ -29,6 +32,7 @@ ROOT = Path(__file__).parent.parent
 Pattern = tuple[str, str, int, frozenset[str]]  # name, source, flags, methods
 METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "split")
 CALLS = {f"re.{name}" for name in METHODS}
+OF_SHELLS = ("fnmatch", "fnmatchcase", "filter", "translate")
 # Read only what the project itself, or whoever trains or runs it, has written.
 OURS = (
     "app.assets.bundles",
@@ -41,6 +45,12 @@ OURS = (
     "model.recipe",
     "model.train",
 )
+# Loops over patterns that are constants of their modules.
+LOOPS = (
+    "app.engine.start_engines: pattern",
+    "model.adapters.huggingface.hub: pattern",
+    "model.adapters.huggingface.opening: pattern",
+)
 
 
 def patterns() -> Iterator[Pattern]:
@@ -50,7 +60,7 @@ def patterns() -> Iterator[Pattern]:
         if name.startswith(OURS) or "migrations" in name:
             continue
         source = path.read_text()
-        if re.search(r"\bre\.|pattern=", source):
+        if re.search(r"\bre\.|pattern=|\bfnmatch|glob\(", source):
             yield from _of_module(name, ast.parse(source))
 
 
@@ -65,13 +75,33 @@ def _of_module(name: str, tree: ast.Module) -> Iterator[Pattern]:
         called, at = ast.unparse(call.func), f"{name}:{call.lineno}"
         if called in CALLS:
             yield at, _evaluated(call.args[0], module), 0, frozenset({called[3:]})
+        shells = _shell_pattern(call, module)
+        if shells is not None and f"{name}: {ast.unparse(shells)}" not in LOOPS:
+            yield at, fnmatch.translate(_evaluated(shells, module)), 0, frozenset({"match"})
         for word in call.keywords:
             if word.arg == "pattern" and called in ("Field", "Header", "Query", "Path"):
                 yield at, _evaluated(word.value, module), 0, frozenset({"search"})
 
 
+def _shell_pattern(call: ast.Call, module: Any) -> ast.expr | None:
+    """Return the argument that is a pattern of a shell, which Python translates and compiles."""
+    called = ast.unparse(call.func)
+    if called.endswith((".glob", ".rglob")):
+        return call.args[0]
+    function = vars(module).get(called)
+    for name in OF_SHELLS:
+        if called == f"fnmatch.{name}" or function is getattr(fnmatch, name):
+            return call.args[-1]
+    return None
+
+
 def _evaluated(expression: ast.expr, module: Any) -> str:
-    return str(eval(ast.unparse(expression), vars(module)))
+    """Return a pattern that the project has written: compiling a reader's takes long."""
+    written = ast.unparse(expression)
+    try:
+        return str(eval(written, vars(module)))
+    except NameError as error:
+        pytest.fail(f"{module.__name__} compiles what is not constant: {written}: {error}")
 
 
 @cache
@@ -114,6 +144,25 @@ def test_what_is_not_linear_is_found(source: str, method: str) -> None:
     function = uses(re.compile(source), method)
     cases = ((source, function, text) for text in texts_against(source))
     assert len(worse_than_linear(cases)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from fnmatch import fnmatchcase\ndef of(p): return fnmatchcase('name', p)",
+        "import fnmatch\ndef of(p): return fnmatch.filter(['name'], p)",
+        "from pathlib import Path\ndef of(p): return [*Path().rglob(p)]",
+        "import re\ndef of(p): return re.search(p, 'name')",
+    ],
+)
+def test_a_pattern_that_someone_else_wrote_is_noticed(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "compiles_patterns.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(pytest.fail.Exception, match="not constant: p: name"):
+        [*_of_module("compiles_patterns", ast.parse(source))]
+    sys.modules.pop("compiles_patterns")
 
 
 def test_every_pattern_is_linear() -> None:

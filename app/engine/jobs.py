@@ -143,6 +143,8 @@ LONELY = 3  # times a plain pass, from which on a request is run without company
 
 UNREAD = 0.05  # cost of tokenizing what a model does not read, for each of its tokens
 
+FEW, PATTERN = 4, 0.5  # patterns of names that are part of a pass; the cost of each further one
+
 CELL = 20  # tokens that take as long as the terms of one score
 
 
@@ -201,6 +203,11 @@ def attributing(request: Request, info: ModelInfo) -> float:
     return passes_needed * (layers[0] * read + layers[-1] * written)
 
 
+def naming(request: Request) -> float:
+    """Return the cost of reading the patterns of a request."""
+    return PATTERN * max(0, len(request.select) + len(request.summarise) - FEW)
+
+
 def writing(request: Request, info: ModelInfo) -> float:
     """Return the cost of writing the target, if none is given."""
     if request.target is not None or len(info.texts) == 1:
@@ -224,7 +231,7 @@ def running(request: Request, info: ModelInfo) -> float:
     before = sum(running(earlier, info) for earlier in others(request))
     along = paths(request)
     once = passing(request, info)  # along paths, the run without them, and one for each sender
-    text = unread(request, info.max_tokens)
+    text = unread(request, info.max_tokens) + naming(request)
     return before + text + writing(request, info) + once + (along + bool(along)) * once
 
 

@@ -32,7 +32,7 @@ from model.adapters.requests.trace import Decoding, LongPass, Output, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
 from model.text.tokens import Token
-from model.trace.tensor_names import matches
+from model.trace.tensor_names import matching
 from model.trace.tensor_tap import NamedTensor
 
 Dtype = Literal["float32", "float16", "uint8"]
@@ -144,14 +144,13 @@ class Selection:
 
     def parts(self, tensors: Mapping[str, NamedTensor]) -> Iterator[Part]:
         """Yield the requested parts in the order of the tensors, without duplicates."""
+        entries: dict[str, dict[str, Entry]] = {name: {} for name in tensors}  # one per suffix
+        for entry in self.entries:
+            for name in matching(entry.pattern, tensors):
+                entries[name][entry.suffix] = entry
         for name, tensor in tensors.items():
-            for entry in _distinct(self.entries, name):
-                yield Part(name + entry.suffix, name, entry.cut(name, tensor), entry.dtype)
-
-
-def _distinct(entries: Iterable[Entry], name: str) -> Iterable[Entry]:
-    """Yield the entries that match a tensor, one per suffix."""
-    return {entry.suffix: entry for entry in entries if matches(entry.pattern, name)}.values()
+            for suffix, entry in entries[name].items():
+                yield Part(name + suffix, name, entry.cut(name, tensor), entry.dtype)
 
 
 Array = NDArray[Any]

@@ -17,6 +17,7 @@ from app.http.route_dependencies import Services
 from app.settings import Settings
 from app.traces.schemas import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from model.errors import Excess, InputError
+from model.trace.tensor_names import check_sizes
 from model.transformer.positions import TABLES
 
 TOKEN_CHARACTERS = 16  # of a token, at most, on average over a long text
@@ -35,6 +36,8 @@ async def run(
     Raises InputError for bad input and BusyError if the model is busy.
     """
     name = chosen(services, body)
+    check_sizes(select)
+    check_sizes(summarise or [], "summarise")
     selection = Selection.parse(select)
     request = body.request(list(selection.patterns), summarise or [])
     recorded = {"select": select, "summarise": request.summarise, "dtype": dtype}
@@ -101,6 +104,7 @@ async def parameters(
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
+    check_sizes(select)
     name = services[Listing].pick(name)
     digest = services[Listing].describe(name).digest
     return await services[Engine].run(ParametersJob(name, digest, tuple(select), encoding))

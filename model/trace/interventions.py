@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
@@ -25,12 +24,11 @@ from model.trace.attentions import Attentions, read_whole
 
 # Tensors whose last axis is features, hidden units or channels, and that later values are computed
 # from.
-FEATURE_NAMES = (
+FEATURES = (
     *("embedding", "position", "input"),
     *("q", "k", "v", "mix"),
     *("hidden", "projected", "output", "residual", "norm"),
 )
-FEATURES = tuple(f"*.{name}" for name in FEATURE_NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +118,7 @@ Change = Callable[[Tensor, Any, Scene], Tensor]
 class Effect:
     """A replacement for a tensor, and how a request refers to it.
 
-    `tensors` are patterns of names. `at` can be:
+    `tensors` are last names, such as "weights". `at` can be:
 
     HEADS   an attention; `change` gets one head of its tensor, or all of them
     TENSOR  the full name of a tensor
@@ -128,9 +126,9 @@ class Effect:
     ORDER   the same, only for a text that is complete at the start: only its order can change
     TEXT    a text: all of these tensors whose keys are its tokens
 
-    A tensor that matches `named` can also be named in full, whatever `at` is. `part` says that the
-    effect keeps every row to itself, so that it can be restricted to some of them. `reads` are the
-    last names of other tensors of its place that it is computed from.
+    A tensor whose last name is in `named` can also be named in full, whatever `at` is. `part` says
+    that the effect keeps every row to itself, so that it can be restricted to some of them. `reads`
+    are the last names of other tensors of its place that it is computed from.
     """
 
     tensors: tuple[str, ...]
@@ -174,17 +172,17 @@ class Effect:
     def needs(self, name: str, at: str, keys: str | None) -> bool:
         """Return whether it reads the tensor `name` when it is applied at `at`."""
         place, _, last = name.rpartition(".")
-        changed = (pattern.rpartition(".")[2] for pattern in self.tensors)
         return last in self.reads and any(
-            self.means(f"{place}.{last_name}", at, keys) for last_name in changed
+            self.means(f"{place}.{changed}", at, keys) for changed in self.tensors
         )
 
     def _acts_on(self, name: str) -> bool:
         return _matches(name, self.tensors)
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+def _matches(name: str, last_names: tuple[str, ...]) -> bool:
+    _, dot, last = name.rpartition(".")
+    return bool(dot) and last in last_names
 
 
 def _nothing(value: Tensor, _: Any, __: Scene) -> Tensor:
@@ -332,22 +330,22 @@ def _mean(mix: Tensor, mean: Mean, _: Scene) -> Tensor:
 
 EFFECTS: dict[str, Effect] = {
     # No weight, so the head's mix is zero and W_O adds nothing for it. Or a tensor is zero.
-    "zero": Effect(("*.weights",), _nothing, named=FEATURES, part=True),
+    "zero": Effect(("weights",), _nothing, named=FEATURES, part=True),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
-    "uniform": Effect(("*.scores",), _nothing, part=True),
+    "uniform": Effect(("scores",), _nothing, part=True),
     # The head's mean output over training data.
-    "mean": Effect(("*.mix",), _mean, part=True),
-    "set": Effect(("*.weights",), _set, reads=("scores", "mask", "sink")),
-    "cut": Effect(("*.scores",), _cut),
-    "patch": Effect(tuple(f"*.{name}" for name in WITH_ROWS), _patched, at=ROWS),
-    "freeze": Effect(("*.weights",), _patched),  # the patch of an attention's weights
-    "temperature": Effect(("*.scores",), _cooled, part=True),
+    "mean": Effect(("mix",), _mean, part=True),
+    "set": Effect(("weights",), _set, reads=("scores", "mask", "sink")),
+    "cut": Effect(("scores",), _cut),
+    "patch": Effect(WITH_ROWS, _patched, at=ROWS),
+    "freeze": Effect(("weights",), _patched),  # the patch of an attention's weights
+    "temperature": Effect(("scores",), _cooled, part=True),
     "scale": Effect(FEATURES, scaled, at=ROWS, part=True),
     "fill": Effect(FEATURES, filled, at=ROWS, part=True),
     "add": Effect(FEATURES, moved, at=ROWS, part=True),
-    "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR, reads=("output",)),
-    "shuffle": Effect(("*.position",), _shuffled, at=ORDER),
-    "mask": Effect(("*.mask",), _hidden, at=TEXT),
+    "drop": Effect(("position", "residual"), _without, at=TENSOR, reads=("output",)),
+    "shuffle": Effect(("position",), _shuffled, at=ORDER),
+    "mask": Effect(("mask",), _hidden, at=TEXT),
 }
 
 

@@ -263,3 +263,30 @@ async def test_a_spent_budget_affects_only_its_client(serving: Serving) -> None:
         assert int(seen[-1].headers["retry-after"]) > 0
         assert (await send(client, 100, "another")).status_code == 200
         assert (await send(client, 0, "one")).status_code == 200  # it is kept: no work
+
+
+async def test_many_patterns_are_refused_as_cheaply_as_few(serving: Serving) -> None:
+    """None is compiled, however different they are, and too long ones are not read at all."""
+
+    def patterns(count: int, n: int) -> list[str]:
+        hurting = [f"*[!abc{n}]*?*?*?[!cba{i}X]*s" for i in range(count)]
+        return [*hurting, "*zzz"]
+
+    async def seconds(client: httpx.AsyncClient, count: int, start: int) -> float:
+        started = time.process_time()
+        for n in range(start, start + 10):
+            body = {"source": "Hi!", "target": "猫", "select": patterns(count, n)}
+            reply = await client.post("/api/trace", json=body)
+            if count <= 64:
+                hold(reply, 422, "unknown-tensor", f"select[{count}]")
+            else:
+                assert hold(reply, 422, "too-many-patterns", "select")["limit"] == 2_048
+        return time.process_time() - started
+
+    async with serving() as client:
+        few, many, too_many = [
+            min([await seconds(client, count, 1_000 * n + 100 * count) for n in range(3)])
+            for count in (0, 64, 255)
+        ]
+        assert many < 3 * few, many / few
+        assert too_many < 3 * few, too_many / few

@@ -50,6 +50,8 @@ def test_a_pass_is_layers_times_tokens() -> None:
         ({"select": ("inside.rel*",)}, PASS * 4),
         ({"select": ("inside.?elevance.*.1.cross", "*.weights")}, PASS * 4),
         ({"select": ("inside.lens.*",)}, PASS),
+        ({"select": ("*.q", "*.k", "*.v")}, PASS),
+        ({"select": ("*.q",) * 100, "summarise": ("*",) * 24}, PASS + 0.5 * 120),
         ({"select": ("inside.contrast.7.self", "inside.contrast.7.lens")}, PASS),
         ({"select": ("inside.contrast.7.2.*", "inside.contrast.8.0.*")}, PASS * (1 + 2 * 3)),
         ({"select": ("inside.occlusion",)}, PASS * (1 + READ)),

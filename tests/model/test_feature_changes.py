@@ -17,7 +17,7 @@ from model.adapters.requests.request import Decode, Request, Step, TokenOf
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
-from model.trace.interventions import FEATURE_NAMES, Intervention
+from model.trace.interventions import FEATURES, Intervention
 from tests.model.numpy_reference import NumpyTransformer
 from tests.model.shaken import same, shaken_bundle, sums_to_logits
 
@@ -32,7 +32,7 @@ BY_HEAD = [f"{place}.{name}" for place in ATTENTIONS for name in ("q", "k", "v",
 WHOLE = [
     *(f"{place}.{name}" for place in ATTENTIONS for name in ("output", "residual", "norm")),
     *(f"decoder.1.ffn.{name}" for name in ("output", "residual", "norm")),
-    *(f"{text}.{name}" for text in ("source", "target") for name in FEATURE_NAMES[:3]),
+    *(f"{text}.{name}" for text in ("source", "target") for name in FEATURES[:3]),
 ]
 HIDDEN = ["encoder.0.ffn.hidden", "decoder.1.ffn.hidden"]
 VECTOR = tuple(float(n % 5 - 2) for n in range(WIDTH))

@@ -25,7 +25,7 @@ from model.errors import InputError
 from model.explain.residual_stream import Stream
 from model.text.tokens import Token
 from model.trace.attentions import AttentionInfo, by_place
-from model.trace.tensor_names import MAX_PATTERNS, matches
+from model.trace.tensor_names import MAX_PATTERNS, matching
 from model.trace.tensor_tap import NamedTensor
 
 
@@ -144,7 +144,7 @@ def with_slices(
     parameters: dict[str, NamedTensor] = {}
     for index, (cut, pattern) in enumerate(zip(cuts, select, strict=True)):
         if cut is None:
-            parameters |= {name: tensor for name, tensor in whole.items() if matches(pattern, name)}
+            parameters |= {name: whole[name] for name in matching(pattern, whole)}
             continue
         one, head = table[cut["place"]], int(cut["head"])
         heads = one.heads if cut["name"].endswith("q") else one.kv_heads

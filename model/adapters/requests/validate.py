@@ -29,7 +29,7 @@ from model.request_limits import Factor, Seed, Temperature, Value, interval, int
 from model.text.tokens import Token, fits
 from model.trace.attentions import AttentionInfo, Attentions, by_place, text_of_rows
 from model.trace.interventions import EFFECTS, HEADS, Cell, Edge, Effect, Intervention, edges_of
-from model.trace.tensor_names import INSIDE, INTEGRATIONS, matches, select
+from model.trace.tensor_names import INSIDE, INTEGRATIONS, matching, select
 from model.trace.tensor_tap import FEATURE, HEAD, HIDDEN, KEY, SOURCE, TARGET
 
 Dims = Mapping[str, tuple[str, ...]]  # of tensors, by name
@@ -413,9 +413,10 @@ def _check_sums(request: Request, last: AttentionInfo) -> None:
         (change for change in request.interventions if _replaces_sum(change, last)),
         None,
     )
+    if replaced is None:
+        return
     for index, pattern in enumerate(request.select):
-        sums = pattern.startswith(CONTRAST) or any(matches(pattern, name) for name in SUMS)
-        if replaced is not None and sums:
+        if pattern.startswith(CONTRAST) or matching(pattern, SUMS):
             article = "a patch" if replaced.do == "patch" else "a change"
             at = (path_of(replaced) or replaced).at
             detail = f"select[{index}]: with {article} at {at}, logits are not these sums"
