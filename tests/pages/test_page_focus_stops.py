@@ -16,6 +16,7 @@ SENTENCE: dict[str, Any] = {
 PAGES: dict[str, tuple[str, int]] = {
     "opening": ("/?lang=en&opening=1", 15),
     "lab": ("/lab?lang=en", 40),
+    "lab in Chinese": ("/lab?lang=zh", 40),
 }
 VIEWS: dict[str, tuple[dict[str, Any], int]] = {
     "attention": ({}, 35),

@@ -57,7 +57,7 @@ function createCellNote(table, why) {
  * @property {import("../../core/page/page-context.js").Theme} theme
  * @property {boolean} [fixed]  read-only
  */
-/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean, stop: () => Place}} GridContext  stop: the cell that Tab comes to */
+/** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean, stop: () => Place, nameStop: number}} GridContext  stop: the cell that Tab comes to; nameStop: the name */
 
 /** @param {GridContent} content @param {GridContext} context */
 function described(content, context) {
@@ -95,10 +95,10 @@ function begins({ heads = 1, shared, cells }, side, index) {
 }
 
 /** @param {GridContent} content @param {GridContext} context @param {string} text @param {number} index @param {"rows" | "cols"} side */
-function head({ named, fixed }, { t }, text, index, side) {
+function head({ named, fixed }, { t, nameStop }, text, index, side) {
   if (named !== side) return text;
   const label = t("Name of token {n}", { n: index + 1 });
-  return el("input", { className: "name", value: text, readOnly: Boolean(fixed), "data-name": String(index), spellcheck: false, autocomplete: "off", "aria-label": label });
+  return el("input", { className: "name", value: text, readOnly: Boolean(fixed), "data-name": String(index), tabIndex: index === nameStop ? 0 : -1, spellcheck: false, autocomplete: "off", "aria-label": label });
 }
 
 /**
@@ -169,6 +169,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   let content;
   let moving = false;
   let pressed = false;
+  let nameStop = 0;
   table.addEventListener("pointerdown", () => {
     pressed = true;
     setTimeout(() => (pressed = false));
@@ -178,7 +179,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   function show(next) {
     content = next;
     const stop = () => nearest(pick.active());
-    render(table, ...described(next, { id, name, t, picked: pick.holds, stop }));
+    render(table, ...described(next, { id, name, t, picked: pick.holds, stop, nameStop: within(nameStop, Math.max(next.rows.length, next.cols.length)) }));
     note.refresh();
   }
   /** @param {Place} place @returns {Place} */
@@ -198,8 +199,9 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
   };
   table.addEventListener("focusin", ({ target }) => {
     const place = placeOf(target);
-    if (!place) return;
     const input = /** @type {HTMLInputElement} */ (target);
+    if (input.dataset.name) nameStop = Number(input.dataset.name);
+    if (!place) return;
     pick.enter(input.value);
     input.select();
     if (moving) return;
@@ -305,6 +307,7 @@ function bindPointer(table, { pick, go }) {
 /** @param {HTMLElement} table @param {Grid} grid */
 function bindKeys(table, { pick, go, edit, cells }) {
   onArrows(table, (down, right, event) => {
+    if (stepThroughNames(table, event.target, down)) return true;
     if (!placeOf(event.target) || (pick.editing() && right)) return false;
     const [row, col] = pick.active();
     pick.works();
@@ -333,6 +336,22 @@ function bindKeys(table, { pick, go, edit, cells }) {
     } else return;
     event.preventDefault();
   });
+}
+
+/**
+ * The names of tokens are one stop of Tab; up and down lead from one to the next.
+ * @param {HTMLElement} table
+ * @param {EventTarget | null} target
+ * @param {number} by
+ */
+function stepThroughNames(table, target, by) {
+  const names = /** @type {HTMLInputElement[]} */ ([...table.querySelectorAll("input[data-name]")]);
+  const next = by && target instanceof HTMLInputElement ? names[names.indexOf(target) + by] : null;
+  if (!next || !names.some((input) => input === target)) return false;
+  for (const input of names) input.tabIndex = input === next ? 0 : -1;
+  next.focus();
+  next.select();
+  return true;
 }
 
 /** @param {Place} place @param {number} width @param {number} by @returns {Place}  the next cell in the order of reading */
