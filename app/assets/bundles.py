@@ -259,7 +259,7 @@ PAGES = {
         [*NARROW, "train/train", "access"],
     ),
     "room": Page(["core/page", "core/disclosure", "room/room"], ["room/join", "access"], views=[]),
-    "docs": Page([], ["pages/docs"], views=[]),
+    "docs": Page([*FRAME, "room/room"], [*NARROW, "pages/docs", "access"], views=[]),
     "problem": Page([], ["core/page"], views=[]),
 }
 

@@ -188,3 +188,20 @@ def test_nothing_moves_while_a_number_is_typed(lab: Lab) -> None:
     lab.page.keyboard.press("Escape")
     cell.fill("2")
     expect(note).to_have_count(0)
+
+
+def test_the_names_are_one_stop_and_arrows_lead_through_them(lab: Lab) -> None:
+    lab.open()
+    names = lab.page.locator("[data-of=x] input.name")
+    keys = lab.page.keyboard
+    names.first.focus()
+    for key, index in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowDown", 2), ("ArrowUp", 1)):
+        keys.press(key)
+        expect(names.nth(index)).to_be_focused()
+    keys.type("new")
+    expect(names.nth(1)).to_be_focused()
+    expect(names.nth(1)).to_have_value("new")
+    keys.press("Shift+Tab")
+    expect(lab.cell("x", 0, 0)).to_be_focused()
+    keys.press("Tab")
+    expect(names.nth(1)).to_be_focused()

@@ -18,6 +18,7 @@ PATHS = {
     "/heads/en-zh/encoder.1.self/1": None,
     "/train": "Train",
     "/room": "Join a room",
+    "/docs": "API",
 }
 NAMES = {"Workspace", "Lessons", "By hand", "Teach", "Zoo", "Heads", "Train", "Join a room", "API"}
 # What is seen of the header, without the buttons that only some pages have.
