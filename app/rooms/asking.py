@@ -25,6 +25,8 @@ from app.rooms.room_document import (
     Question,
     Room,
     check,
+    part_of,
+    parts_of,
     tally,
     tally_works,
 )
@@ -199,7 +201,7 @@ async def answer(
                     "too-long", "answer", detail, Excess(MAX_BYTES, "bytes", len(value))
                 )
             if await rooms.store(
-                hub, _part(n, question.stage), member, value, address, document=document
+                hub, part_of(n, question.stage), member, value, address, document=document
             ):
                 return
         await hub.refresh()
@@ -214,7 +216,7 @@ async def answered(rooms: Rooms, hub: Hub) -> int:
     if question is None:
         return 0
     vote = "second" if question.stage == "second" else "first"
-    return await rooms.bus.count(hub.code, _part(question.n, vote))
+    return await rooms.bus.count(hub.code, part_of(question.n, vote))
 
 
 async def given(rooms: Rooms, hub: Hub, n: int) -> list[Given]:
@@ -281,7 +283,7 @@ def stated(about: Mapping[str, Any]) -> Truth | None:
 
 
 async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
-    fields = await rooms.bus.fields(code, _part(n, vote))
+    fields = await rooms.bus.fields(code, part_of(n, vote))
     votes = [
         Given(id=identity_of(n, member), n=n, vote=vote, **orjson.loads(value))
         for member, value in fields.items()
@@ -292,15 +294,6 @@ async def _answers(rooms: Rooms, code: str, n: int, vote: str) -> list[Given]:
 def identity_of(n: int, member: str) -> str:
     """Return what identifies a member within question `n`, and nowhere else."""
     return hashlib.sha256(f"{n} {member}".encode()).hexdigest()[:12]
-
-
-def parts_of(n: int) -> tuple[str, ...]:
-    """Return where the answers to question `n` are, of all votes."""
-    return tuple(_part(n, vote) for vote in VOTES)
-
-
-def _part(n: int, vote: str) -> str:
-    return f"answers-{n}-{vote}"
 
 
 def _is(room: Room, stage: Stage) -> bool:

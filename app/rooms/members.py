@@ -14,9 +14,8 @@ from typing import Any
 import orjson
 
 from app.http.problems import ProblemError
-from app.rooms.asking import parts_of
 from app.rooms.open_rooms import Rooms
-from app.rooms.room_document import Room
+from app.rooms.room_document import Room, parts_of
 from app.rooms.room_on_server import Hub
 from app.rooms.rooms_across_servers import IDLE_SECONDS
 from app.rooms.schemas import Work

@@ -13,6 +13,7 @@ import orjson
 from app.http.problems import ProblemError
 from app.http.rate_limits import PerMinute, Shared
 from app.http.route_dependencies import Services
+from app.rooms.damaged_rooms import readable
 from app.rooms.room_document import Counts, Room, hashed, is_code, new_code, new_key, opens
 from app.rooms.room_on_server import LEFT_SECONDS, Hub
 from app.rooms.rooms_across_servers import ROOM_BYTES, Bus, FullError, MemoryBus
@@ -327,7 +328,8 @@ async def open_rooms(services: Services) -> AsyncIterator[None]:
 def _bus(settings: Settings, room_bytes: int) -> Bus:
     url = settings.rooms_url
     if url is None:
-        return MemoryBus(room_bytes, file=RoomsFile.open(settings.data_dir / "rooms.db"))
+        file = RoomsFile.open(settings.data_dir / "rooms.db")
+        return MemoryBus(room_bytes, file=file, readable=readable)
     from app.rooms.rooms_in_redis import RedisBus  # imports redis, which only several servers need
 
     return RedisBus(url, room_bytes)

@@ -107,6 +107,16 @@ def unanswered(about: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
+def part_of(n: int, vote: str) -> str:
+    """Return where the answers to question `n` in a vote are, beside the document."""
+    return f"answers-{n}-{vote}"
+
+
+def parts_of(n: int) -> tuple[str, ...]:
+    """Return where the answers to question `n` are, of all votes."""
+    return tuple(part_of(n, vote) for vote in VOTES)
+
+
 class Counts(BaseModel):
     """Members of a room that one server serves."""
 

@@ -10,20 +10,25 @@ and of the bytes of a room, one holder may have half of what the others leave fr
 """
 
 import asyncio
+import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.http.rate_limits import fair_share
-from app.rooms.rooms_in_file import Field, RoomsFile, StoredRoom
+from app.rooms.rooms_in_file import Field, PlacedField, RoomsFile, StoredRoom
 
 IDLE_SECONDS = 5.0
 SWEEP_SECONDS = 60.0  # between two deletions of what has expired
+BEHIND_SECONDS = 5.0  # between two tries to write what could not be written
 ROOM_BYTES = 16_000_000  # of the fields of a room
 Limited = Literal["rooms", "fields", "bytes"]
+Readable = Callable[[bytes, Sequence[PlacedField]], Sequence[PlacedField] | None]
+
+log = logging.getLogger(__name__)
 
 
 class FullError(Exception):
@@ -127,7 +132,9 @@ class _Kept:
 class MemoryBus:
     """The rooms of a single server, and a file from which it has them again after a restart.
 
-    What a server notes of itself (`write`) is not in the file.
+    What a server notes of itself (`write`) is not in the file. A room of which a change could not
+    be written is left in the file as it was, and written as a whole once that is possible: the file
+    never has half of a change.
     """
 
     def __init__(
@@ -135,8 +142,13 @@ class MemoryBus:
         room_bytes: int = ROOM_BYTES,
         clock: Callable[[], float] = time.monotonic,
         file: RoomsFile | None = None,
+        readable: Readable = lambda _, fields: fields,
     ) -> None:
+        """`readable` returns which fields of a stored room are well; None if the room is not."""
         self._bytes, self._clock, self._file = room_bytes, clock, file
+        self._readable = readable
+        self._behind: set[str] = set()  # rooms of which the file lacks a change
+        self._catching_up: asyncio.TimerHandle | None = None
         self._rooms: dict[str, _Kept] = {}
         self._listeners: dict[str, set[asyncio.Queue[bytes]]] = defaultdict(set)
         self._sweeping: asyncio.TimerHandle | None = None
@@ -144,13 +156,55 @@ class MemoryBus:
             self._take_up(file)
 
     def _take_up(self, file: RoomsFile) -> None:
-        """Have the rooms of a file, and delete those that expire."""
+        """Have the rooms of a file without what is damaged, and delete those that expire."""
         for stored in file.rooms():
-            room = _Kept(stored.document, self._clock() + stored.seconds, stored.holder)
-            for part, name, content in file.fields(stored.code):
-                room.set(part, name, content)
-            self._rooms[stored.code] = room
+            fields = [*file.fields(stored.code)]
+            intact = self._readable(stored.document, fields)
+            if intact is None:
+                log.error("a room has ended: its document is damaged")
+            else:
+                room = _Kept(stored.document, self._clock() + stored.seconds, stored.holder)
+                for part, name, content in intact:
+                    room.set(part, name, content)
+                self._rooms[stored.code] = room
+            if intact != fields:
+                self._behind.add(stored.code)
+        self._catch_up()
         self._sweep()
+
+    def _write(self, code: str, write: Callable[[RoomsFile], bool]) -> None:
+        """Write a change of a room, unless the file lacks an earlier one: then the whole, later."""
+        if self._file and (code in self._behind or not write(self._file)):
+            self._behind.add(code)
+            self._catch_up_later()
+
+    def _catch_up(self) -> None:
+        """Write the rooms of which the file lacks a change; delete those that have gone."""
+        self._catching_up = None
+        for code in [*self._behind]:
+            if not self._write_whole(code):
+                self._catch_up_later()
+                return  # what fails for one fails for the others
+            self._behind.discard(code)
+
+    def _write_whole(self, code: str) -> bool:
+        assert self._file
+        room = self._rooms.get(code)
+        if room is None:
+            return self._file.delete([code])
+        stored = StoredRoom(code, room.document, room.until - self._clock(), room.holder)
+        fields = [
+            (part, name, content)
+            for part, contents in room.parts.items()
+            for name, content in contents.items()
+            if content.size  # what a server notes of itself has none
+        ]
+        return self._file.rewrite(stored, fields)
+
+    def _catch_up_later(self) -> None:
+        if self._catching_up is None:
+            loop = asyncio.get_running_loop()
+            self._catching_up = loop.call_later(BEHIND_SECONDS, self._catch_up)
 
     async def create(
         self, code: str, document: bytes, seconds: float, limit: int, holder: str = ""
@@ -160,8 +214,8 @@ class MemoryBus:
         if code in self._rooms:
             return False
         self._rooms[code] = _Kept(document, self._clock() + seconds, holder)
-        if self._file:
-            self._file.keep(StoredRoom(code, document, seconds, holder))
+        stored = StoredRoom(code, document, seconds, holder)
+        self._write(code, lambda file: file.keep(stored))
         return True
 
     async def read(self, code: str) -> bytes | None:
@@ -173,8 +227,8 @@ class MemoryBus:
         if room is None or room.document != old:
             return False
         room.document, room.until = new, self._clock() + seconds
-        if self._file:
-            self._file.keep(StoredRoom(code, new, seconds, room.holder))
+        stored = StoredRoom(code, new, seconds, room.holder)
+        self._write(code, lambda file: file.keep(stored))
         for queue in self._listeners.get(code, ()):
             if queue.full():
                 queue.get_nowait()  # only the last document matters
@@ -203,8 +257,7 @@ class MemoryBus:
         if grows and mine + new.size > share_of(holder, self._bytes, theirs):
             raise FullError("bytes", mine, theirs)
         room.set(part, name, new)
-        if self._file:
-            self._file.set(code, part, name, new)
+        self._write(code, lambda file: file.set(code, part, name, new))
         return True
 
     async def admit(
@@ -238,8 +291,7 @@ class MemoryBus:
         if room:
             for name in gone:
                 room.drop(part, name)
-            if self._file:
-                self._file.drop(code, part, gone)
+            self._write(code, lambda file: file.drop(code, part, gone))
 
     @asynccontextmanager
     async def listen(self, code: str) -> AsyncIterator[AsyncIterator[bytes | None]]:
@@ -253,10 +305,12 @@ class MemoryBus:
                 del self._listeners[code]
 
     async def close(self) -> None:
-        if self._sweeping:
-            self._sweeping.cancel()
         if self._file:
+            self._catch_up()
             self._file.close()
+        for timer in (self._sweeping, self._catching_up):
+            if timer:
+                timer.cancel()
 
     def _sweep(self) -> None:
         """Delete the rooms that have expired, now and at intervals."""
@@ -266,8 +320,9 @@ class MemoryBus:
         expired = [code for code, room in self._rooms.items() if room.until <= now]
         for code in expired:
             del self._rooms[code]
-        if self._file and expired:
-            self._file.delete(expired)
+        if self._file and expired and not self._file.delete(expired):
+            self._behind.update(expired)
+            self._catch_up_later()
         self._sweeping = asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
     def _find(self, code: str) -> _Kept | None:
