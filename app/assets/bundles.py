@@ -37,22 +37,22 @@ LEFT_OUT = re.compile(
 
 BASE = ["theme", "base"]
 VIEW_SHEETS = ("views", "long")  # folders with one stylesheet for each view
-FRAME = ["core/page", "workspace/sentence", "core/disclosure"]
+FRAME = ["core/page", "workspace/sentence"]
 FIGURE = [
     *("core/figure", "workspace/navigation", "workspace/inspector", "core/controls"),
-    *("core/cell-picker", "workspace/changes"),
+    "workspace/changes",
 ]
 LESSON = ["opening/pairing", "train/run"]
-LAB = ["lab/number-grid", "lab/lab", "lab/formulas"]
-SHARE = ["share/share", "core/qr", "ask/ask", "ask/predict"]
-LINK = ["core/short-link", "core/qr"]
+LAB = ["lab/lab"]
+SHARE = ["share/share", "core/short-link", "ask/ask", "ask/predict"]
+LINK = ["core/short-link"]
 NARROW = ["phone", "core/plotly"]
 # The views that need no server, and with the one of a long text.
 SHORT_TEXT = re.findall(
     r'"\./([\w-]+)/view\.js"', (STATIC / "js/views/view-groups-in-handout.js").read_text()
 )
 IN_HANDOUT = sorted([*SHORT_TEXT, "long-text"])
-ROOM = ["room/room", "room/room-question", "room/wall", "ask/own-question", "ask/cells"]
+ROOM = ["room/room", "room/room-question", "ask/own-question"]
 
 
 def _left_out(*modules: str) -> dict[str, str]:
@@ -209,7 +209,7 @@ PAGES = {
             *FRAME,
             "learn/learn",
             "ask/predict",
-            "ask/cells",
+            "ask/own-question",
             "room/room",
             "room/room-question",
             *LINK,
@@ -224,16 +224,16 @@ PAGES = {
     ),
     "teach": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "room/teach", "access"],
+        [*NARROW, "room/pages", "access"],
         views=[],
     ),
     "shelf": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "collection/shelf", "access"],
+        [*NARROW, "access"],
         views=[],
     ),
     "results": Page(
-        [*FRAME, "learn/learn", "room/room"], [*NARROW, "room/results", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"], [*NARROW, "room/pages", "access"], views=[]
     ),
     "study": Page(
         [*FRAME, "learn/learn", *LINK, "room/room"],
@@ -258,7 +258,7 @@ PAGES = {
         [*FRAME, *FIGURE, "train/run", "workspace/place-bar", "room/room"],
         [*NARROW, "train/train", "access"],
     ),
-    "room": Page(["core/page", "core/disclosure", "room/room"], ["room/join", "access"], views=[]),
+    "room": Page(["core/page", "room/room"], ["room/pages", "access"], views=[]),
     "docs": Page([*FRAME, "room/room"], [*NARROW, "pages/docs", "access"], views=[]),
     "problem": Page([], ["core/page"], views=[]),
 }
