@@ -279,8 +279,6 @@ function watchGestures(listener) {
 const TAKES = "input, textarea, select, figure, .predict";
 /** The part of a window by which a tall figure is scrolled. */
 const WINDOW = 0.85;
-/** Milliseconds between two looks at what is on the screen while it scrolls. */
-const TURN_PACE = 200;
 /** Letters of a text in the speaker's window. */
 const LONGEST = 240;
 /** The end of a lesson, in a link. */
@@ -360,7 +358,7 @@ export function bindProjector({ t, announce, restyle }) {
     if (!event.repeat) turn(TURNS[key]);
   }
 
-  const follow = throttle(() => on() && speaker.at(present()), TURN_PACE);
+  const follow = throttle(() => on() && speaker.at(present()), PACE);
   window.addEventListener("scroll", follow.later, { passive: true });
   button?.addEventListener("click", () => set(true));
   document.addEventListener("keydown", pressed);

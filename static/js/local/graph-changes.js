@@ -235,7 +235,7 @@ function stack(inputs, graph, name, { shape, scale, bias }) {
 
 // Changes that need numbers of a run: rows of another sentence (`freeze`, `patch`, `add`), the order of a
 // seed (`shuffle`), the rest of a row (`set` with `renormalise`). Each becomes rows that replace a
-// tensor's, or a vector, which the graphs take (graph-changes.js).
+// tensor's, or a vector, which the graphs take.
 
 /**
  * Rows instead of a tensor's own: of (…, N', M') numbers, those of `pairs` (its row, ours); null: row i

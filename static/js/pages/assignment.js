@@ -1,6 +1,6 @@
 /** An assignment: its questions or, with its key, what was answered. */
 
-import { showResults, showSheet } from "../assignment/sides.js";
+import { showResults, showSheet } from "../assignment/answering-and-results.js";
 import { assignmentKeys, openSides } from "../assignment/owned-pages.js";
 import { find } from "../lib/dom.js";
 

@@ -2,7 +2,7 @@
 
 import { keepPart, openSides, partIn, studyKeys } from "../assignment/owned-pages.js";
 import { find } from "../lib/dom.js";
-import { showParticipant, showStudyResults } from "../study/sides.js";
+import { showParticipant, showStudyResults } from "../study/participating-and-results.js";
 
 const { study: id = "", title = "" } = find("#learn").dataset;
 

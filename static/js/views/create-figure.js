@@ -1,7 +1,7 @@
 /**
  * A figure: a view in any element, with its own store and a source of the view's data. A page can
  * have several: all ids are unique, and `destroy` removes all listeners. This file is beside the
- * index of the views, which it opens by name; what surrounds a figure is in chrome/.
+ * index of the views, which it opens by name; what surrounds a figure is in workspace/.
  */
 
 import { bindSession } from "../core/store/session.js";

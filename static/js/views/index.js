@@ -1,4 +1,4 @@
-/** The views by name: all of `groups.js`. */
+/** The views by name: all of `view-groups.js`. */
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./view-groups.js";

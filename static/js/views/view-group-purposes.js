@@ -1,4 +1,4 @@
-/** What views are for. Which a page has, its index says: `groups.js`, or in its place that of a handout or a site. */
+/** What views are for. Which a page has, its index says: `view-groups.js`, or in its place that of a handout or a site. */
 
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { View } from "../core/figure/types.js" */

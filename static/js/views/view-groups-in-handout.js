@@ -1,5 +1,5 @@
 /**
- * The views of a handout, in place of `groups.js`: those that can do with what one trace holds, without
+ * The views of a handout, in place of `view-groups.js`: those that can do with what one trace holds, without
  * a server to ask.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The views of a page whose model runs in it, in place of `groups.js`: those whose numbers it computes.
+ * The views of a page whose model runs in it, in place of `view-groups.js`: those whose numbers it computes.
  */
 
 import { alignment } from "./alignment/view.js";

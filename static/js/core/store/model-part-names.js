@@ -95,7 +95,7 @@ export function networks(model) {
 }
 
 /**
- * The name of a part of a score (views/qkv/score-terms.js), and the layer that it comes from.
+ * The name of a part of a score (views/qkv/score-breakdown.js), and the layer that it comes from.
  * @param {Model} model
  * @param {import("../../views/qkv/score-breakdown.js").Part} part
  * @param {Translate} t

@@ -330,7 +330,7 @@ function bindTensors(store, source, needs) {
     }, fails);
     const now = store.get();
     if (addition === null || now.trace?.id !== currentTrace.id) return;
-    // If a share lacks them, the page says so (workspace/missing-from-share.js); the trace stays.
+    // If a share lacks them, the page says so (workspace/main-figure.js); the trace stays.
     if (addition instanceof Problem) return addition.kind === "frozen" ? undefined : fails(addition);
     store.set({ trace: withTensors(now.trace, addition, needs(now)) });
   }

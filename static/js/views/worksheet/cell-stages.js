@@ -6,7 +6,7 @@
  * differs by more than TOLERANCE times the largest of them (or times one).
  *
  * Sources: Vaswani et al. 2017, equations 1 and 2, sections 3.1 and 3.2.2; Ba et al. 2016, Layer
- * Normalization, equation 4; for other scorings and positions see scoring.js and rotary.js.
+ * Normalization, equation 4; for other scorings and positions see scoring.js and positions.js.
  */
 
 import { affine, plus, row, rows } from "../../lib/vectors.js";
