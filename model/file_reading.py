@@ -55,6 +55,20 @@ def reading(path: Path) -> Iterator[None]:
         raise FileError(path, _line(error)) from error
 
 
+@contextmanager
+def panics_of(model: str) -> Iterator[None]:
+    """Turn a panic of a model's tokenizer, which is no `Exception`, into a `FileError` of it.
+
+    A tokenizer's own pattern can take so long to read a text that its library gives up.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__module__ != PANIC:
+            raise
+        raise FileError(model, f"its tokenizer failed: {_line(error)}") from error
+
+
 def read_bytes(path: Path, limit: int) -> bytes:
     """Return the content of a file of at most so many bytes."""
     with reading(path):

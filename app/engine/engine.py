@@ -36,6 +36,7 @@ from model.errors import Excess, InputError
 from model.progress import Progress
 
 TYPICAL = Request("The animal didn't cross the street because it was too tired.")
+ENDING_SECONDS = 10.0  # for running work, when the engine is closed
 SHORT = 3.0  # times the price of such a sentence, up to which a request is short
 
 
@@ -302,14 +303,19 @@ class Engine:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let running batches finish, and refuse the waiting requests."""
+        """Let running batches finish, and refuse the waiting requests.
+
+        Work that does not stop when no one waits for it ends with its process.
+        """
         self._closing = True
         for waiting in list(self._queue):
             self._withdraw(waiting)
             self._settle(waiting, Outcome(error=BusyError("the server is shutting down")))
-        await asyncio.gather(*self._turns)
+        if self._turns:
+            await asyncio.wait(self._turns, timeout=ENDING_SECONDS)
         for runner in self.runners:
             await runner.close()
+        await asyncio.gather(*self._turns)
 
     def _dispatch(self) -> None:
         """Give waiting work to runners that have room."""

@@ -245,6 +245,14 @@ class _Server:
                     return
 
     def _run(self, turn: Run) -> None:
+        """Run work and send its outcomes; without them, end this process, which is restarted."""
+        try:
+            self._run_and_send(turn)
+        except BaseException:  # also what is no `Exception`, or the server would wait for ever
+            log.exception("an engine process failed")
+            os._exit(1)
+
+    def _run_and_send(self, turn: Run) -> None:
         stopped = self.running[turn.number].is_set
 
         def tell(progress: Progress) -> None:

@@ -12,6 +12,7 @@ from app.engine.catalog import Catalog
 from app.engine.jobs import ReplyJob, StreamJob, TraceJob
 from app.engine.long_texts import LongJob, Passes
 from model.adapters.requests.adapter_interface import Adapter
+from model.file_reading import panics_of
 from model.progress import Listener, StoppedError, ignore, reporting, stoppable
 
 
@@ -68,10 +69,10 @@ class Worker:
         urgent: bool = False,
         listener: Listener = ignore,
     ) -> list[Outcome]:
-        """Return the outcome of each job; never raises. Stops early once `stopped` returns true.
+        """Return the outcome of each job; raises no `Exception`.
 
-        While urgent work runs, other work waits between two layers. `listener` hears the progress
-        of long work.
+        Stops early once `stopped` returns true. While urgent work runs, other work waits between
+        two layers. `listener` hears the progress of long work.
         """
         with reporting(listener):
             if not urgent:
@@ -82,7 +83,7 @@ class Worker:
     def _run(self, work: Work, stopped: Callable[[], bool]) -> list[Outcome]:
         with stoppable(stopped):
             if isinstance(work, Line):
-                return [attempt(partial(self._line, work))]
+                return [attempt(work.job.model, partial(self._line, work))]
             return run_jobs(self.catalog, work.jobs)
 
     @contextmanager
@@ -123,10 +124,11 @@ class Worker:
             raise
 
 
-def attempt(work: Callable[[], Any]) -> Outcome:
-    """Return the outcome of a piece of work."""
+def attempt(model: str, work: Callable[[], Any]) -> Outcome:
+    """Return the outcome of a piece of work on a model."""
     try:
-        return Outcome(work())
+        with panics_of(model):
+            return Outcome(work())
     except Exception as error:
         return Outcome(error=error)
 
@@ -137,7 +139,7 @@ def run_jobs(catalog: Catalog, jobs: Sequence[TraceJob | ReplyJob]) -> list[Outc
     Loads the model if it is not loaded.
     """
     try:
-        with catalog.using(jobs[0].model) as adapter:
+        with panics_of(jobs[0].model), catalog.using(jobs[0].model) as adapter:
             checks = [_checked(adapter, job) for job in jobs]
             fit = [job for job, check in zip(jobs, checks, strict=True) if not check.error]
             replies = iter(_run_checked(adapter, fit, catalog.passes) if fit else ())
@@ -154,7 +156,7 @@ def lines(catalog: Catalog, job: StreamJob) -> Iterator[bytes]:
 
 def _checked(adapter: Adapter, job: TraceJob | ReplyJob) -> Outcome:
     if isinstance(job, TraceJob):
-        return attempt(partial(adapter.check, job.request))
+        return attempt(job.model, partial(adapter.check, job.request))
     return Outcome()
 
 
@@ -165,15 +167,17 @@ def _run_checked(
     if len(traced) < len(jobs):
         return [
             attempt(
+                job.model,
                 partial(job.seen, adapter, passes)
                 if isinstance(job, LongJob)
-                else partial(job.alone, adapter)
+                else partial(job.alone, adapter),
             )
             for job in jobs
             if not isinstance(job, TraceJob)
         ]
     try:
-        traces = adapter.run([job.request for job in traced])
+        with panics_of(traced[0].model):
+            traces = adapter.run([job.request for job in traced])
     except StoppedError as error:
         return [Outcome(error=error) for _ in jobs]
     except Exception as error:
@@ -181,4 +185,4 @@ def _run_checked(
             return [Outcome(error=error)]
         return [outcome for job in traced for outcome in _run_checked(adapter, [job], passes)]
     pairs = zip(traced, traces, strict=True)
-    return [attempt(partial(job.reply, trace)) for job, trace in pairs]
+    return [attempt(job.model, partial(job.reply, trace)) for job, trace in pairs]

@@ -96,10 +96,13 @@ class Threads(Runner):
         def tell(progress: Progress) -> None:
             loop.call_soon_threadsafe(listener, progress)
 
-        done = loop.run_in_executor(
-            self._threads, self._worker.run, work, stopped.is_set, urgent, tell
-        )
-        return Turn(done, stopped.set)
+        def run() -> list[Outcome]:
+            try:
+                return self._worker.run(work, stopped.is_set, urgent, tell)
+            except BaseException as error:  # such as `SystemExit`, which would end a process
+                raise CrashedError from error
+
+        return Turn(loop.run_in_executor(self._threads, run), stopped.set)
 
     def forget(self, stream: int) -> None:
         """Release the stream's model."""

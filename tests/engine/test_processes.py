@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.engine import child_process
 from app.engine.catalog import Catalog
 from app.engine.child_process import receive, send
 from app.engine.engine import Bounds, BusyError, Engine
@@ -28,9 +30,10 @@ from app.engine.start_processes import Launcher, Template, launch
 from app.http.file_formats import JSON
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
-from model.errors import InputError
+from model.errors import FileError, InputError
 from model.progress import Progress, report
 from tests.servers import PATIENCE
+from tests.serving.panics import panic
 
 ENCODING = Encoding(JSON, 1_000_000)
 
@@ -84,12 +87,13 @@ class Dying(ReplyJob):
 
     folder: str
     times: int
+    end: Callable[[int], object] = os._exit
 
     def alone(self, adapter: Adapter) -> Encoded:
         died = len([*Path(self.folder).iterdir()])
         if died < self.times:
             Path(self.folder, str(died)).touch()
-            os._exit(1)
+            self.end(1)
         return Encoded((str(died).encode(),), 0)
 
 
@@ -103,6 +107,15 @@ class Failing(ReplyJob):
         if self.how is InputError:
             raise InputError("kind", "field", "detail")
         raise self.how("a text of a user")
+
+
+@dataclass(frozen=True)
+class Panicking(ReplyJob):
+    """Has a tokenizer give up."""
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        panic()
+        raise AssertionError("the tokenizer read it")
 
 
 @dataclass(frozen=True)
@@ -163,8 +176,15 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
         yield engine
 
 
-async def test_processes_run_crash_and_restart(tmp_path: Path, server_cache: Path) -> None:
-    """A single test, since the process that engines are forked from takes seconds to start."""
+async def test_processes_run_crash_and_restart(
+    tmp_path: Path, server_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single test, since the process that engines are forked from takes seconds to start.
+
+    An engine that worked and ends is started again at once, however often: a second start in
+    succession would wait for longer than any test does.
+    """
+    monkeypatch.setattr(child_process, "START_AGAIN_SECONDS", (0.0, 10 * PATIENCE))
     load = partial(counted, tmp_path, server_cache / "drafts")
     launchers = launch([opening(load)] * 2)
     runners = await asyncio.to_thread(in_processes, launchers)
@@ -219,6 +239,8 @@ async def _errors(engine: Engine) -> None:
     with pytest.raises(EngineError) as failed:
         await engine.run(Failing("0", ValueError))
     assert "user" not in str(failed.value)
+    with pytest.raises(FileError, match="0: its tokenizer failed"):
+        await asyncio.wait_for(engine.run(Panicking("0")), PATIENCE)
 
 
 async def _streams(engine: Engine, folder: Path) -> None:
@@ -234,7 +256,7 @@ async def _streams(engine: Engine, folder: Path) -> None:
 
 
 async def _crashes(engine: Engine, folder: Path) -> None:
-    for times in (1, 2):
+    for times in (1, 2, 3):
         (folder / str(times)).mkdir(parents=True)
     together = [engine.run(job(text)) for text in ("one", "two", "three")]
     *others, once = await asyncio.gather(*together, engine.run(Dying("0", str(folder / "1"), 1)))
@@ -243,6 +265,8 @@ async def _crashes(engine: Engine, folder: Path) -> None:
     with pytest.raises(BusyError, match="process ended"):
         await engine.run(Dying("0", str(folder / "2"), 2))
     assert await engine.run(job("after that"))
+    exits = Dying("0", str(folder / "3"), 1, sys.exit)  # which ends a thread, not its process
+    assert (await asyncio.wait_for(engine.run(exits), PATIENCE)).content == b"1"
     for times in range(4):
         await until_ready(engine)
         killed = {runner.pid for runner in engine.runners if isinstance(runner, Process)}
