@@ -41,7 +41,8 @@ HTML: dict[int | str, dict[str, Any]] = {
     "/api/handout",
     summary="Download the figure as one HTML file",
     response_class=Response,
-    responses=HTML | run_problems(),
+    responses=HTML
+    | run_problems(_507="The disk has no room for the model; `Retry-After` says when to retry."),
 )
 async def make_handout(
     request: Request, services: Opened, body: ShareRequest, theme: Theme = None, runs: Runs = False

@@ -54,6 +54,7 @@ from app.shares.creation import Freezer, check, check_asks, check_options, freez
 from app.shares.formats import Answer, Share
 from app.shares.schemas import AnyShareState, Question, ShareRequest
 from app.shares.service import find_answer, thaw
+from app.store.storage_errors import files
 from app.traces.replies import ModelReply
 from app.traces.service import run
 from model.bundle.weights import CARD, TOKENIZER, WEIGHTS
@@ -106,12 +107,16 @@ def living_handout(
 
 
 def packed_model(folder: Path) -> Markup:
-    """Return the blocks of a model and of what runs it; kept beside the model."""
+    """Return the blocks of a model and of what runs it; kept beside the model.
+
+    Raises StorageError if they cannot be written; then an earlier version is still there.
+    """
     worker = whole_worker_script().encode()
     glossary = (STATIC / GLOSSARY).read_bytes()
     version = sha256(worker + glossary).hexdigest()[:16]
     file = folder / f"packed-{version}.html"
-    with FileLock(folder / "packed.lock"):  # packing takes a while: a second request waits for it
+    # Packing takes a while: a second request waits for it.
+    with files(), FileLock(folder / "packed.lock"):
         if not file.is_file():
             blocks = [
                 dense_block(WORKER, worker),
@@ -122,11 +127,16 @@ def packed_model(folder: Path) -> Markup:
                     for name, width in MODEL_FILES.items()
                 ),
             ]
-            for old in folder.glob("packed-*.html"):
-                old.unlink()
-            written = file.with_suffix(".part")
-            written.write_text("".join(blocks), encoding="ascii")
-            written.rename(file)
+            earlier = [*folder.glob("packed-*.html")]
+            part = file.with_suffix(".part")
+            try:
+                part.write_text("".join(blocks), encoding="ascii")
+                part.rename(file)
+            except OSError:
+                part.unlink(missing_ok=True)
+                raise
+            for old in earlier:
+                old.unlink(missing_ok=True)
         return Markup(file.read_text(encoding="ascii"))
 
 

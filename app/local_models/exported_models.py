@@ -27,7 +27,8 @@ from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
 from app.http.route_dependencies import Services
 from app.settings import ROOT, Settings
-from app.store.disk_files import make_private_folder
+from app.store.disk_files import error_of_child, make_private_folder
+from app.store.storage_errors import files
 from app.traces.replies import ListedModelReply
 from model.bundle.weights import CHECKPOINTS, MAX_PAGE_BYTES, WEIGHTS, digest_of
 
@@ -161,7 +162,8 @@ class ExportedModels:
     async def export(self, digest: str) -> Path:
         """Return the folder of a model, which is exported now if it is not yet.
 
-        Raises a 422 ProblemError for one that cannot be, and OSError.
+        Raises a 422 ProblemError for one that cannot be, and StorageError if it cannot be written;
+        then nothing of it is kept.
         """
         if not (self.folder(digest) or digest in self.bundles):
             detail = "runs: this model cannot be exported here, so it runs in no handout"
@@ -176,35 +178,16 @@ class ExportedModels:
         return self.root / digest
 
     async def _export(self, digest: str) -> None:
-        make_private_folder(self.root)
-        with TemporaryDirectory(dir=self.root, prefix=".") as temporary:
-            folder = Path(temporary) / digest
-            command = [
-                "-m",
-                "model",
-                "export-web",
-                str(self.bundles[digest]),
-                "--into",
-                str(folder),
-            ]
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, *command),
-                cwd=ROOT,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            try:
-                with suppress(OSError):  # it has ended already
-                    os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
-                _, errors = await process.communicate()
-            finally:
-                if process.returncode is None:
-                    process.kill()
-            if process.returncode:
-                raise RuntimeError(f"export-web failed: {errors.decode(errors='replace')[-500:]}")
-            with suppress(OSError):  # another server has put it there
-                folder.rename(self.root / digest)
+        with files():
+            make_private_folder(self.root)
+            with TemporaryDirectory(dir=self.root, prefix=".") as temporary:
+                folder = Path(temporary) / digest
+                await _export_into(folder, self.bundles[digest])
+                try:
+                    folder.rename(self.root / digest)
+                except OSError:
+                    if not self.folder(digest):  # another server has not put it there
+                        raise
 
     async def close(self) -> None:
         """End what is being exported."""
@@ -212,6 +195,29 @@ class ExportedModels:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _export_into(folder: Path, bundle: Path) -> None:
+    """Export a bundle in a process of its own. Raises OSError if that cannot write its files."""
+    command = ["-m", "model", "export-web", str(bundle), "--into", str(folder)]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *command),
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        with suppress(OSError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+        _, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    if process.returncode:
+        written = errors.decode(errors="replace")
+        why = RuntimeError(f"export-web failed: {written[-500:]}")
+        raise error_of_child(written) or why
 
 
 def handout_bytes(folder: Path) -> int:

@@ -54,6 +54,21 @@ NO_FAULT = (ConnectionError, FileNotFoundError, NotADirectoryError)
 RUST = re.compile(r"os error (\d{1,4})\)")  # how safetensors reports an error of the system
 
 
+OF_CHILD = re.compile(
+    r"\[Errno (\d{1,4})\]|os error (\d{1,4})\)"
+)  # in the last line of a traceback
+
+
+def error_of_child(written: str) -> OSError | None:
+    """Return the error of the disk that ended a process, from what it wrote; None if another."""
+    last_line = written.rstrip().rpartition("\n")[2]
+    if match := OF_CHILD.search(last_line):
+        number = int(match[1] or match[2])
+        error = OSError(number, os.strerror(number))
+        return error if disk_problem(error) else None
+    return None
+
+
 def disk_problem(error: BaseException) -> str | None:
     """Return the kind of an error of the disk; None if it is something else.
 

@@ -13,6 +13,8 @@ import pytest
 from app.engine.catalog import Catalog
 from app.http.problems import ProblemError
 from app.local_models.exported_models import LAST_FILE, ExportedModels, as_global
+from app.store.disk_files import FULL, UNAVAILABLE
+from app.store.storage_errors import StorageError
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of
 from tests.serving.fixtures import Serving
 
@@ -68,6 +70,29 @@ def test_an_export_that_fails_leaves_nothing(
     assert models.folder("abc") is None
     assert not [*(tmp_path / "kept").iterdir()]
     shutil.rmtree(tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("last_line", "kind"),
+    [
+        ("OSError: [Errno 28] No space left on device: '/data/encoder.onnx'", FULL),
+        ("safetensors_rust.SafetensorError: I/O error: broken (os error 5)", UNAVAILABLE),
+        ("FileNotFoundError: [Errno 2] No such file or directory", None),
+        ("ValueError: 28", None),
+    ],
+)
+def test_what_stopped_an_export_is_what_its_process_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_line: str, kind: str | None
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "[Errno 28]\n{last_line}" >&2; exit 1\n')
+    python.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(python))
+    models = ExportedModels(tmp_path / "kept", {"abc": tmp_path / "bundle"})
+    with pytest.raises(StorageError if kind else RuntimeError) as failed:
+        asyncio.run(models.export("abc"))
+    assert getattr(failed.value, "kind", None) == kind
+    assert not [*(tmp_path / "kept").iterdir()]
 
 
 def test_a_library_becomes_a_script_that_shares_no_names(tmp_path: Path) -> None:

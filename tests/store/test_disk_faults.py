@@ -19,8 +19,11 @@ from app.assets.static_files import Vendor
 from app.engine.child_process import receive
 from app.engine.fair_queue import Client
 from app.engine.model_listing import Listing
+from app.handouts import service as handouts
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
+from app.local_models import exported_models
+from app.local_models.exported_models import ExportedModels
 from app.pages import health
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
@@ -187,6 +190,47 @@ async def archive(folder: Path, disk: FailingDisk) -> None:
             raise
 
 
+def _export(into: Path, _: Path) -> None:
+    into.mkdir()
+    for name in handouts.MODEL_FILES:
+        (into / name).write_bytes(b"[]" * 32)
+
+
+async def exported_model(folder: Path, disk: FailingDisk) -> None:
+    """Export a model: this process makes the folders, another one writes into them."""
+
+    async def export(into: Path, bundle: Path) -> None:
+        _export(into, bundle)
+
+    models = ExportedModels(folder / "exported", {"abc": CHECKPOINTS / "zoo/copy"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exported_models, "_export_into", export)
+        try:
+            with disk.broken():
+                await models.export("abc")
+        except StorageError:
+            assert not [*folder.glob("exported/*")]
+            raise
+    assert models.folder("abc")
+
+
+async def handout_with_model(folder: Path, disk: FailingDisk) -> None:
+    model, earlier = folder / "abc", folder / "abc/packed-earlier.html"
+    _export(model, folder)
+    earlier.write_text("the blocks of an earlier version")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(handouts, "whole_worker_script", lambda: "worker")
+        patch.setattr(handouts, "WASM", model / "graphs.json")
+        try:
+            with disk.broken():
+                handouts.packed_model(model)
+        except StorageError:
+            assert [*model.glob("packed*[!k]")] == [earlier]  # and the lock
+            raise
+    assert len([*model.glob("packed*.html")]) == 1
+    assert not earlier.exists()
+
+
 WRITERS: dict[Writer, int] = {  # and at least how many operations each needs
     new_text: 7,
     progress_of_a_text: 9,
@@ -197,6 +241,8 @@ WRITERS: dict[Writer, int] = {  # and at least how many operations each needs
     compressed_copies: 5,
     drafts: 4,
     archive: 5,
+    exported_model: 10,
+    handout_with_model: 3,
 }
 
 
