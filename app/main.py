@@ -33,18 +33,17 @@ from app.heads import routes as heads
 from app.heads.corpora import open_corpora
 from app.heads.indexing import open_indexing
 from app.http import problems
-from app.http.compress_large import CompressLarge
 from app.http.file_formats import SAFETENSORS
 from app.http.host_names import AllowedHosts
-from app.http.rate_limits import CLIENT_HEADER, BodyLimit, Paced, client_network
-from app.http.replies import Conditional
+from app.http.limits import CLIENT_HEADER, BodyLimit, Paced, client_network
+from app.http.replies import CompressLarge, Conditional
 from app.http.replies import problems as problems_of_routes
 from app.http.request_metrics import Metrics, Observed, RouteSeen
 from app.http.route_dependencies import Opened, Services
 from app.http.security import SecurityHeaders
 from app.http.tasks_and_caches import ByteCache, running
 from app.lab import routes as lab
-from app.lab.service import MAX_BYTES
+from app.lab.routes import MAX_BYTES
 from app.lessons import pages as lessons
 from app.local_models.exported_models import open_exported_models
 from app.long_texts import routes as long_texts

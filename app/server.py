@@ -16,8 +16,8 @@ from app.engine.catalog import Catalog
 from app.engine.runners import Runners
 from app.engine.start_processes import Launcher
 from app.http import log_format
-from app.http.connection_limits import Bounds, Connection, sweep
 from app.http.host_names import ANY_ADDRESS, lan_address
+from app.http.limits import Bounds, Connection, sweep
 from app.main import create_app, open_models
 from app.settings import Settings
 from app.store.disk_files import make_private_folder

@@ -5,7 +5,7 @@ one browser with an empty cache: Headlight's Heads view by its server, the file 
 and the pages that BertViz, CircuitsVis and attnview write. PYTHON is an interpreter with these and
 Transformers. BertViz's pages load libraries from another host; they are served from FOLDER instead,
 which `npm install d3@5.7.0 jquery@2 requirejs@2.3.6` has filled. TransformerLens draws nothing
-itself (its notebooks use CircuitsVis); `bench.trace_cost_peers` measures its recording.
+itself (its notebooks use CircuitsVis); `bench.trace_cost` measures its recording.
 """
 
 import argparse

@@ -15,8 +15,8 @@ from typing import Literal
 from app import __version__
 from app.figures.heatmap import chinese_file
 from app.settings import Settings
+from headlight.display import browser
 from headlight.other_headlight_package import namesake_warning
-from headlight.pictures import browser
 
 PYTHON = (3, 11)
 LIBRARIES = ("torch", "numpy", "safetensors", "tokenizers", "fastapi", "uvicorn")

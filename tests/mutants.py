@@ -88,11 +88,10 @@ TESTS: dict[str, str] = {
     "app/assignments/store.py": "assignments/store assignments/assignments",
     "app/collections/store.py": "collections/store collections/collections",
     "app/command.py": "shares/commands",
-    "app/operator_commands.py": "shares/commands",
+    "app/operator_commands.py": "shares/commands shares/states shares/limits",
     "app/shares/store.py": "store/store shares/limits",
     "app/store/store.py": "shares/limits collections/store",
     "app/store/disk_files.py": "store/problems",
-    "app/store/archive.py": "shares/states shares/limits shares/commands",
     "app/store/storage_errors.py": "store/problems store/faults",
 }  # fmt: skip
 

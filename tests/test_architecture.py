@@ -88,7 +88,6 @@ RANKS = {
         "arrays",
         "chosen_layers",
         "models",
-        "pictures",
         "display",
         "serving",
         "explanations",

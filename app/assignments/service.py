@@ -26,8 +26,8 @@ from app.engine.engine import Engine
 from app.engine.fair_queue import asking
 from app.figures.challenge_checking import check_ask, checked, fitted, work_words
 from app.figures.links import Axes, check_stated
+from app.http.limits import Shared, client_network
 from app.http.problems import ProblemError
-from app.http.rate_limits import Shared, client_network
 from app.http.replies import csv_of
 from app.http.request_fields import within
 from app.http.route_dependencies import Services

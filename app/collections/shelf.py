@@ -29,15 +29,15 @@ from app.collections.schemas import (
 )
 from app.collections.store import Collection, Collections
 from app.figures.links import FIGURE, Entry, parse_link
+from app.http.limits import client_network
 from app.http.problems import ProblemError
-from app.http.rate_limits import client_network
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import ByteCache, off_loop
 from app.lessons import pages as lessons
+from app.lessons.course import LESSONS
+from app.lessons.course import lessons as all_lessons
 from app.lessons.inventory import Entry as Part
 from app.lessons.inventory import Words
-from app.lessons.quoted_numbers import LESSONS
-from app.lessons.quoted_numbers import lessons as all_lessons
 from app.settings import Settings
 from app.store.storage_errors import DamagedError
 from model.errors import Excess

@@ -24,10 +24,9 @@ from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from app.engine.catalog import Catalog
-from app.engine.child_process import encode, receive, send
+from app.engine.child_process import Opening, encode, receive, send
 from app.engine.model_listing import Listing
 from app.engine.model_thread import Outcome, Work, Worker
-from app.engine.process_arguments import Opening
 from model.errors import FileError, InputError
 from model.progress import Progress, StoppedError
 

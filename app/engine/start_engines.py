@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from app.engine.process_arguments import LoadCatalog, Opening
+from app.engine.child_process import LoadCatalog, Opening
 from app.engine.start_processes import Launcher, launch
 from app.http.log_format import logging_of
 from app.settings import Settings

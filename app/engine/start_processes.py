@@ -22,8 +22,7 @@ from contextlib import suppress
 from multiprocessing.reduction import send_handle
 from typing import Protocol
 
-from app.engine.child_process import ChildProcess, Started, receive
-from app.engine.process_arguments import Opening
+from app.engine.child_process import ChildProcess, Opening, Started, receive
 
 # Imported before the fork. None of them may start a thread: a forked process would not have it.
 PRELOADED = [f"{__package__}.engine_process", "ctranslate2"]

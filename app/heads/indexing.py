@@ -19,9 +19,9 @@ import orjson
 
 from app.engine.fair_queue import Client
 from app.heads.index_process import Wanted, build
+from app.http.limits import Shared
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
-from app.http.rate_limits import Shared
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import begin, repeat
 from app.settings import Settings

@@ -15,10 +15,10 @@ from app.figures import figure_kinds
 from app.figures.links import Link
 from app.http.problems import ProblemError
 from app.http.route_dependencies import Opened, Services
+from app.lessons.course import Lesson, bringing, lessons, plan, short_lesson
 from app.lessons.inventory import inventory
 from app.lessons.markdown import Document, Figure, Predict, meaning, unlinked
 from app.lessons.markdown_extensions import Block
-from app.lessons.quoted_numbers import Lesson, bringing, lessons, plan, short_lesson
 
 
 def contents(request: Request, services: Services) -> HTMLResponse:

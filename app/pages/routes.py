@@ -20,7 +20,7 @@ from app.http.route_dependencies import Opened
 from app.http.security import FOR_OTHERS, FRAMED
 from app.http.tasks_and_caches import off_loop
 from app.lessons import pages as lessons
-from app.lessons.class_plans import collections_of
+from app.lessons.course import collections_of
 from app.rooms import service as rooms
 from app.runs.training_runs import Runs
 from app.settings import Settings

@@ -10,8 +10,8 @@ from typing import Self
 
 import orjson
 
+from app.http.limits import PerMinute, Shared
 from app.http.problems import ProblemError
-from app.http.rate_limits import PerMinute, Shared
 from app.http.route_dependencies import Services
 from app.rooms.damaged_rooms import readable
 from app.rooms.room_document import Counts, Room, hashed, is_code, new_code, new_key, opens

@@ -6,7 +6,7 @@ document, so that nothing is stored in a room that has changed or ended.
 
 A field has a holder: the digest of the address that stored it. Of rooms, of the fields of a part
 and of the bytes of a room, one holder may have half of what the others leave free
-(`app.http.rate_limits`). What a server stores itself has the holder "", which may have all of it.
+(`app.http.limits`). What a server stores itself has the holder "", which may have all of it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from app.http.rate_limits import fair_share
+from app.http.limits import fair_share
 from app.rooms.rooms_in_file import Field, PlacedField, RoomsFile, StoredRoom
 
 IDLE_SECONDS = 5.0

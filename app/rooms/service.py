@@ -13,8 +13,8 @@ from app.assets.qr import qr_code
 from app.assets.templates import base_url, render
 from app.collections import pages as collection_pages
 from app.figures.challenge_checking import check_ask
+from app.http.limits import client_network
 from app.http.problems import ProblemError
-from app.http.rate_limits import client_network
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
 from app.lessons import pages as lessons

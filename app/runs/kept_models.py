@@ -19,8 +19,8 @@ import torch
 from app.engine.catalog import KEPT
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply
+from app.http.limits import Shared
 from app.http.problems import ProblemError
-from app.http.rate_limits import Shared
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import repeat, running
 from app.runs.training_run import Run

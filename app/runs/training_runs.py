@@ -21,9 +21,9 @@ from app.assets.templates import PageFacts
 from app.engine.child_process import ChildProcess
 from app.engine.fair_queue import Client
 from app.engine.start_processes import start
+from app.http.limits import Shared
 from app.http.log_format import logging_of
 from app.http.problems import ProblemError
-from app.http.rate_limits import Shared
 from app.http.request_metrics import Metrics
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import begin, repeat

@@ -12,7 +12,7 @@ from ray import serve
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.deployment import Application
 
-from app.engine.process_arguments import Opening
+from app.engine.child_process import Opening
 from app.engine.start_engines import load_catalog
 from app.http import log_format
 from app.scale.replica import Replica

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from app.engine.child_process import encode
+from app.engine.child_process import Opening, encode
 from app.engine.engine_process import Ended, Run, opened, plain
 from app.engine.model_thread import Line, Outcome, Worker
-from app.engine.process_arguments import Opening
 
 STREAM_SECONDS = 120.0  # how long an unread stream stays open; later it is restarted
 

@@ -23,7 +23,7 @@ from app.figures.sentence_figures import Looking, SentenceState
 from app.http.request_fields import within
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, off_loop
-from app.lab.service import LabShareState, freeze
+from app.lab.routes import LabShareState, freeze
 from app.long_texts.routes import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats
@@ -34,8 +34,7 @@ from app.shares.store import Shares
 from app.store.documents import new_edit_key
 from app.traces.replies import ModelReply
 from app.traces.schemas import Asking
-from app.traces.service import chosen, example, parameters, run, run_trace
-from app.traces.sweeps import whole_sweep
+from app.traces.service import chosen, example, parameters, run, run_trace, whole_sweep
 from model.adapters.requests.model_info import ModelInfo
 from model.errors import Excess, InputError
 from model.trace.attentions import AttentionInfo, Attentions

@@ -13,8 +13,8 @@ from markupsafe import escape
 from pydantic import BaseModel, Field
 
 from app.assets.templates import base_url
+from app.http.limits import CLIENT_HEADER, client_network
 from app.http.problems import ProblemError
-from app.http.rate_limits import CLIENT_HEADER, client_network
 from app.http.replies import (
     DATABASE,
     NOT_ACCEPTABLE,
@@ -34,7 +34,7 @@ from app.shares import service as sharing
 from app.shares.schemas import ShareCreated, ShareReply, ShareRequest
 from app.store.store import CreationRate
 from app.traces.replies import ParametersReply, TraceReply
-from app.traces.sweeps import SweepReply
+from app.traces.service import SweepReply
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 

@@ -35,10 +35,10 @@ from app.assets.templates import environment, static_digest
 from app.engine.model_listing import example_reply
 from app.engine.reply_formats import trace_reply
 from app.figures.links import Link
+from app.lessons.course import Lesson, lessons, short_lesson
 from app.lessons.markdown import Text
 from app.lessons.markdown_extensions import Block, FigureBlock
 from app.lessons.pages import contents_variables, lesson_variables
-from app.lessons.quoted_numbers import Lesson, lessons, short_lesson
 from app.local_models.exported_models import (
     LIBRARIES,
     RUNTIME_FILE,

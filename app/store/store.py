@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.http.rate_limits import PerMinute
+from app.http.limits import PerMinute
 from app.http.tasks_and_caches import repeat
 from app.settings import Settings
 from app.store.archive_file import ArchiveFile, Entries

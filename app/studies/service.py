@@ -20,12 +20,12 @@ from app.assignments.schemas import AssignmentCreated
 from app.assignments.store import Assignment, Assignments, FullError, Refusal, Submission
 from app.engine.engine import Engine
 from app.engine.fair_queue import asking
+from app.http.limits import Shared, client_network
 from app.http.problems import ProblemError
-from app.http.rate_limits import Shared, client_network
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import off_loop
+from app.lessons.course import lessons
 from app.lessons.inventory import FORMS, Form, inventory
-from app.lessons.quoted_numbers import lessons
 from app.settings import Settings
 from app.store.storage_errors import Stored, undamaged
 from app.store.store import CreationRate, Store

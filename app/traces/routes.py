@@ -33,8 +33,14 @@ from app.http.tasks_and_caches import ByteCache, off_loop
 from app.settings import Settings
 from app.traces.replies import PositionsReply, TraceReply
 from app.traces.schemas import AnyDecodeRequest, AnyTraceRequest, DecodeLine
-from app.traces.service import chosen, positions_table, run_trace
-from app.traces.sweeps import AnySweepRequest, SweepLine, sweep_job
+from app.traces.service import (
+    AnySweepRequest,
+    SweepLine,
+    chosen,
+    positions_table,
+    run_trace,
+    sweep_job,
+)
 
 trace_router = APIRouter(tags=["trace"])
 

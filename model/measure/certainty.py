@@ -49,7 +49,7 @@ from model.bundle.weights import Bundle, digest_of, load_bundle
 from model.measure.heads import batches_of
 from model.measure.scores import Gated, read_gate
 from model.measure.untranslated import marked, measure_untranslated, threshold
-from model.measure.word_groups import is_word, mean_probability, spelled, traces, word_groups
+from model.measure.word_alignment import is_word, mean_probability, spelled, traces, word_groups
 from model.text.tokens import Token
 from model.text.writing_systems import SCRIPTS
 from model.train.data import read_pairs

@@ -34,10 +34,13 @@ from model.measure.word_alignment import (
     aligned,
     fitting,
     grown,
+    is_word,
     kept,
     mirrored,
+    spelled,
+    traces,
+    word_groups,
 )
-from model.measure.word_groups import is_word, spelled, traces, word_groups
 from model.text.writing_systems import SCRIPTS
 from model.train.metrics import TestSet, read_test_sets
 

@@ -4,9 +4,9 @@ import re
 
 import httpx
 
+from app.lessons.course import lessons
 from app.lessons.markdown import Predict, plain
 from app.lessons.pages import find
-from app.lessons.quoted_numbers import lessons
 from app.store.documents import ID_LENGTH
 from tests.assignments.assigning import made
 from tests.serving.problem import hold

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.assignments.store import ASSIGNMENTS, Assignments, FullError, assignments, submissions
-from app.http.rate_limits import Shared
+from app.http.limits import Shared
+from app.operator_commands import read_archive, write_archive
 from app.settings import Settings
 from app.shares.store import Shares
-from app.store.archive import read_archive, write_archive
 from app.store.store import Limits, prune
 from tests.assignments.assigning import made
 from tests.serving.storage import open_shares

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from PIL import Image
 
+from app.lessons.course import Lesson, lessons
 from app.lessons.markdown import Figure
-from app.lessons.quoted_numbers import Lesson, lessons
 from tests.collections.collecting import BODY, BY_HAND, FIGURE, PATH, SENTENCE, made
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold

@@ -13,9 +13,9 @@ from app.collections.shelf import (
     ready_collections,
 )
 from app.figures.links import Link, check_stated
+from app.lessons.course import lessons, numbers
 from app.lessons.markdown_extensions import PredictBlock
 from app.lessons.pages import figures
-from app.lessons.quoted_numbers import lessons, numbers
 from model import load
 from tests.lessons.answers import answer, likenesses, looking, seen, weights
 

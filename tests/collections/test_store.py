@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import select, update
 
 from app.collections.store import COLLECTIONS, Collections, collections
+from app.operator_commands import read_archive, write_archive
 from app.settings import Settings
-from app.store.archive import read_archive, write_archive
 from app.store.documents import ALPHABET, KEY_LENGTH, key_from
 from app.store.store import Limits, prune
 from tests.collections.collecting import BODY, PATH, SENTENCE, made

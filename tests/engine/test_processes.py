@@ -18,13 +18,12 @@ import torch
 
 from app.engine import child_process
 from app.engine.catalog import Catalog
-from app.engine.child_process import receive, send
+from app.engine.child_process import Opening, receive, send
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
 from app.engine.model_listing import ParametersJob
 from app.engine.model_thread import Batch
-from app.engine.process_arguments import Opening
 from app.engine.runners import Process, Runners, in_processes
 from app.engine.start_processes import Launcher, Template, launch
 from app.http.file_formats import JSON

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from app.engine.reply_formats import NUMBERS, numbers
-from app.http import compress_large
+from app.http import replies
 from app.http import tasks_and_caches as pools
 from app.http.tasks_and_caches import LARGE, SMALL, ByteCache, off_loop
 from tests.servers import PATIENCE
@@ -57,7 +57,7 @@ async def test_replies_with_an_etag_are_compressed_once(
         calls.append(len(body))
         return gzip.compress(body, 1)
 
-    monkeypatch.setitem(compress_large.ENCODERS, "gzip", counted)
+    monkeypatch.setitem(replies.ENCODERS, "gzip", counted)
     get = [client.get(PARAMETERS, headers={"Accept-Encoding": "gzip"}) for _ in range(4)]
     first, *others = await asyncio.gather(*get)
     assert [one.content for one in others] == [first.content] * 3

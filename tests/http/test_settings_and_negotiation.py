@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from app.engine.reply_formats import Reply, trace_reply
 from app.http.file_formats import choose, preferences
+from app.http.limits import PerMinute
 from app.http.problems import TITLES, ProblemError
-from app.http.rate_limits import PerMinute
 from app.settings import ROOT, Settings
 from app.traces.interventions import EFFECT_VALUES, DecodeOptions, InterventionRequest
 from model.adapters.requests.request import METHODS, Request

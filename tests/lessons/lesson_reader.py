@@ -4,7 +4,7 @@ import json
 
 from playwright.sync_api import Locator, Page, expect
 
-from app.lessons.quoted_numbers import lessons
+from app.lessons.course import lessons
 
 LESSON = "/learn/query-key-value"
 

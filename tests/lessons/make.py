@@ -7,8 +7,8 @@ question whose answer is not the one that its lesson expects. It exits with 1 if
 import sys
 from functools import cache
 
+from app.lessons.course import NUMBERS, numbers
 from app.lessons.markdown import Predict
-from app.lessons.quoted_numbers import NUMBERS, numbers
 from tests.lessons.answers import answer
 from tests.lessons.conftest import Models, opened
 from tests.lessons.facts import FACTS

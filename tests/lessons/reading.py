@@ -3,8 +3,8 @@
 import re
 from html import unescape
 
+from app.lessons.course import PLACE, Lesson, lessons, short_lesson
 from app.lessons.markdown import Document, Figure, Predict, Text, read
-from app.lessons.quoted_numbers import PLACE, Lesson, lessons, short_lesson
 
 LANGS = ("en", "zh")
 ALL_LESSONS = (*lessons(), short_lesson())

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from app.figures.links import Link
-from app.lab.service import by_hand
+from app.lab.routes import by_hand
+from app.lessons.course import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read
 from app.lessons.markdown_extensions import KINDS, FigureBlock, PredictBlock, parse_block
-from app.lessons.quoted_numbers import LESSONS, Lesson, lessons
 from app.shares.creation import VIEWS
 from model.lab.compute import compute
 from model.live_training.options_and_events import LiveOptions, tasks_offered

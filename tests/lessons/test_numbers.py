@@ -8,11 +8,11 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from app.lab.service import by_hand
+from app.lab.routes import by_hand
+from app.lessons.course import NUMBERS, PLACE, Lesson, fill
+from app.lessons.course import numbers as quotes
 from app.lessons.markdown import Figure, Predict
 from app.lessons.markdown_extensions import FigureBlock
-from app.lessons.quoted_numbers import NUMBERS, PLACE, Lesson, fill
-from app.lessons.quoted_numbers import numbers as quotes
 from model.lab.compute import WIDTHS, compute, scaling
 from model.lab.request import LabRequest, Steps
 from tests.lessons.conftest import Models

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
+from app.lessons.course import lessons
 from app.lessons.markdown import Predict
-from app.lessons.quoted_numbers import lessons
 from tests.browsing.axe import in_both_themes
 from tests.browsing.legible import overflow
 from tests.lessons.lesson_reader import Reader

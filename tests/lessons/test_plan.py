@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from app.lessons.course import Lesson, lessons, plan, short_lesson
 from app.lessons.markdown import Figure, Predict, Text
-from app.lessons.quoted_numbers import Lesson, lessons, plan, short_lesson
 from tests.lessons.reading import LANGS, prose
 
 SECTION = re.compile(r"<h2>(\d+) .*?</table>", re.DOTALL)

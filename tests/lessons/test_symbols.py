@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from html import unescape
 from xml.etree import ElementTree as ET
 
+from app.lessons.course import bringing, lessons, plan
 from app.lessons.markdown import meaning, plain
 from app.lessons.markdown_extensions import SYMBOLS, formula
-from app.lessons.quoted_numbers import bringing, lessons, plan
 from tests.lessons.reading import LANGS, MATH, PAGES, TAG, html
 from tests.pages.test_catalog import messages, read, said
 from tests.servers import ROOT

@@ -23,7 +23,7 @@ from model.measure.certainty import (
 )
 from model.measure.scores import GATE
 from model.measure.untranslated import marked, threshold
-from model.measure.word_groups import spelled, word_groups
+from model.measure.word_alignment import spelled, word_groups
 
 SHIPPED = Path("model/checkpoints/en-zh")
 

@@ -13,7 +13,7 @@ from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle
-from model.explain.derived_weights import Derived, derive
+from model.explain.score_terms import Derived, derive
 from model.trace.interventions import Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from safetensors.numpy import load_file
 
 import headlight
-from headlight import command, doctor, other_headlight_package, pictures
+from headlight import command, display, doctor, other_headlight_package
 from headlight.doctor import examine
 from headlight.other_headlight_package import warn_of_namesake
 from tests.servers import ROOT
@@ -77,7 +77,7 @@ def test_chromium_prints_the_drawing(form: str, magic: bytes, tmp_path: Path) ->
 def test_without_chromium_a_pdf_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pictures, "browser", lambda: None)
+    monkeypatch.setattr(display, "browser", lambda: None)
     result = call("show", TEXT, "-o", tmp_path / "cat.pdf")
     assert result.exit_code == 2
     assert "PDF is printed by Chromium, Chrome or Edge" in result.stderr

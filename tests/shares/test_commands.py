@@ -15,11 +15,11 @@ import pytest
 
 from app.assignments.store import Assignments
 from app.collections.store import Collections
+from app.operator_commands import Counted, read_archive, write_archive
 from app.settings import Settings
 from app.shares import store as shares
 from app.shares.store import SHARES
 from app.store import archive_file
-from app.store.archive import Counted, read_archive, write_archive
 from app.store.store import Limits
 from model.errors import FileError
 from tests import forked_processes

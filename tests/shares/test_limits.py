@@ -13,7 +13,7 @@ import pytest
 from starlette.requests import Request
 
 from app.heads.indexing import Indexing
-from app.http.rate_limits import Shared, client_network, fair_share
+from app.http.limits import Shared, client_network, fair_share
 from app.runs.training_runs import Runs
 from app.settings import Settings
 from app.store.store import Limits, keep_pruning

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from app.engine.reply_formats import Reply
 from app.http.file_formats import JSON, SAFETENSORS
 from app.http.problems import URN
+from app.operator_commands import read_archive, write_archive
 from app.shares.formats import FORMAT, Share, upgrade, upgraded
 from app.shares.store import SHARES
-from app.store.archive import read_archive, write_archive
 from tests.fuzz.known import FIELDS
 from tests.golden.kept import put, rows
 from tests.http.test_bad_input import JSON_VALUES

@@ -9,7 +9,7 @@ import zstandard
 
 from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT, upgrade_answer
-from app.traces.sweeps import SweepReply
+from app.traces.service import SweepReply
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold
 from tests.serving.storage import STATE, share

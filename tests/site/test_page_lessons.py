@@ -12,9 +12,9 @@ from playwright.sync_api import Locator, expect
 
 from app.engine.model_listing import example_reply
 from app.engine.reply_formats import Reply
+from app.lessons.course import lessons, short_lesson
 from app.lessons.markdown import Text
 from app.lessons.markdown_extensions import FigureBlock
-from app.lessons.quoted_numbers import lessons, short_lesson
 from app.site.site_files import lacks
 from app.traces.service import positions_table
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load

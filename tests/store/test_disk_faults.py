@@ -24,11 +24,11 @@ from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
 from app.local_models import exported_models
 from app.local_models.exported_models import ExportedModels
+from app.operator_commands import write_archive
 from app.pages import health
 from app.runs import run_process
 from app.runs.kept_models import KeptModels
 from app.runs.training_runs import RunLimits, Runs
-from app.store.archive import write_archive
 from app.store.disk_files import FULL, UNAVAILABLE, disk_problem
 from app.store.documents import new_id
 from app.store.storage_errors import StorageError

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from app.operator_commands import Counted, read_archive, write_archive
 from app.shares.store import SHARES, Shares
-from app.store.archive import Counted, read_archive, write_archive
 from app.store.storage_errors import STATUS
 from app.store.store import prune
 from tests.golden.kept import put, rows

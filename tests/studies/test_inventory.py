@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from app.lessons.course import lessons
 from app.lessons.inventory import FORMS, RIGHT, Form, Item, Words, inventory
-from app.lessons.quoted_numbers import lessons
 from tests.pages.test_catalog import STILTED, TERMS
 from tests.studies.inventory_page import PAGE, written
 

@@ -3,8 +3,7 @@
 import httpx
 import pytest
 
-from app.lessons.class_plans import collections_of, plans
-from app.lessons.quoted_numbers import lessons, plan_text
+from app.lessons.course import collections_of, lessons, plan_text, plans
 from tests.collections.collecting import PATH
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.reply_formats import Reply
-from app.traces.sweeps import SweepLine
+from app.traces.service import SweepLine
 from tests.serving.fixtures import Serving
 from tests.serving.slow import Slow
 from tests.shipped_head_counts import IN_ALL

@@ -1,10 +1,14 @@
-"""Numbers and texts that a lesson quotes from models: ``lessons/numbers.toml``.
+"""The course: its lessons in order, the plans for classes, and what they quote from models.
 
+Numbers and texts that a lesson quotes are in ``lessons/numbers.toml``.
 A lesson writes ``{{name}}`` where a value belongs; the file has a table for each lesson. It is
 written by ``make lessons``, which computes every value from the models that are in the repository.
-``{{lesson-masks}}`` is the number of another lesson.
+``{{lesson-masks}}`` is the number of another lesson. `lessons/contents.toml` has the order of the
+lessons, which lie in a folder each, with a file per language.
 
-The lessons on disk: `lessons/contents.toml` and a folder for each, with a file per language.
+A plan is what a collection is made of in one click. A row of it is a lesson with the minute at
+which it begins, a question to the class, and what to watch out for; the heading says how many
+minutes there are.
 """
 
 import re
@@ -12,6 +16,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from app.lessons.markdown import Document, read
@@ -19,6 +24,7 @@ from app.lessons.markdown_extensions import Symbol
 from app.settings import ROOT
 
 NUMBERS = ROOT / "lessons" / "numbers.toml"
+
 PLACE = re.compile(r"\{\{([\w-]+)\}\}")
 
 
@@ -122,3 +128,94 @@ def _symbols(by_symbol: dict[str, list[str]]) -> tuple[tuple[str, Symbol], ...]:
     return tuple(
         (name, Symbol(term, " ".join(parts))) for name, (term, *parts) in by_symbol.items()
     )
+
+
+HEADING = re.compile(r"^## (\D*?(\d+).*)$", re.MULTILINE)
+
+ROW = re.compile(r"^\| (\d+) \| (.*?) \| (.*?) \|(?: (.*?) \|| \|)?$", re.MULTILINE)
+
+LESSON = re.compile(r"^\[(.+?)\]\(/learn/([a-z0-9-]+)[^)]*\)(.*)$")
+
+
+@dataclass(frozen=True)
+class PlannedLesson:
+    """A lesson of a plan."""
+
+    lesson: str  # its name in links
+    title: str
+    part: str  # which part of it fits, in words; "": all
+    minutes: int
+    question: str
+    pitfall: str
+
+    def item(self, translated: "PlannedLesson", second: str) -> dict[str, Any]:
+        """Return the lesson as an item of a collection; its question is in two languages.
+
+        `translated` is the same lesson in the language `second`.
+        """
+        question: dict[str, Any] = {"kind": "open", "link": "", "words": self.question}
+        if translated.question != self.question:
+            question["translations"] = {second: {"words": translated.question}}
+        return {
+            "link": f"/learn/{self.lesson}",
+            "title": "",
+            "note": "",
+            "private": "\n".join(filter(None, (self.part, self.pitfall))),
+            "minutes": self.minutes,
+            "questions": [{"entry": "text", "ask": question}] if self.question else [],
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan for a class."""
+
+    title: str
+    minutes: int
+    lessons: tuple[PlannedLesson, ...]
+
+
+@cache
+def plans(lang: str) -> tuple[Plan, ...]:
+    """Return the plans in a language, or in English."""
+    text = plan_text(lang)
+    headings = [*HEADING.finditer(text)]
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    return tuple(
+        _plan(heading[1], int(heading[2]), text[heading.end() : end])
+        for heading, end in zip(headings, ends, strict=True)
+    )
+
+
+def _plan(title: str, minutes: int, text: str) -> Plan:
+    rows = [*ROW.finditer(text)]
+    starts = [*(int(row[1]) for row in rows), minutes]
+    lessons = []
+    for row, (start, end) in zip(rows, pairwise(starts), strict=True):
+        lesson, question, pitfall = (_plain(cell or "") for cell in row.groups()[1:])
+        if found := LESSON.match(lesson):
+            name, slug, part = found.groups()
+            part = part.strip(" ，")
+            lessons.append(PlannedLesson(slug, name, part, end - start, question, pitfall))
+    return Plan(title, minutes, tuple(lessons))
+
+
+def _plain(cell: str) -> str:
+    """Return a cell without the marks of emphasis."""
+    return re.sub(r"\*([^*]+)\*", r"\1", cell).strip()
+
+
+def collections_of(lang: str) -> list[dict[str, Any]]:
+    """Return the plans as collections: what `POST /api/collections` takes, with their minutes."""
+    second = "en" if lang == "zh" else "zh"
+    return [
+        {
+            "title": plan.title,
+            "minutes": plan.minutes,
+            "items": [
+                lesson.item(translated, second)
+                for lesson, translated in zip(plan.lessons, other.lessons, strict=True)
+            ],
+        }
+        for plan, other in zip(plans(lang), plans(second), strict=True)
+    ]
