@@ -4,11 +4,12 @@ One address may hold half of what the others have left free, rounded up. Of nine
 address gets five, a second one two, a third and a fourth one each: an address alone never takes
 everything, and a place that is free is always somebody's to take.
 
-While the models are busy, clients are told how often to send requests: `Headlight-Pace: 2.5` in the reply to a request asks its client to send the next one no sooner than
-2.5 seconds later (`app.engine.load_shedding`). A client that does not is served all the same.
+While the models are busy, clients are told how often to send requests: `Headlight-Pace: 2.5` in the
+reply to a request asks its client to send the next one no sooner than 2.5 seconds later
+(`app.engine.load_shedding`). A client that does not is served all the same.
 
-A connection has limits too: size of the request head, time, and buffered data.
-uvicorn does not limit these with its httptools parser. A connection counts the bytes that it parses
+A connection has limits too: size of the request head, time, and buffered data. uvicorn does not
+limit these with its httptools parser. A connection counts the bytes that it parses
 and records when it started to wait; once a second, `sweep` ends those that exceed a limit:
 
     a head (request line and headers) that is too large             431
