@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
-from app import __version__
+from app import __version__, lab, models, zoo
 from app.assets.static_files import Vendor, vendored
 from app.assets.templates import PageFacts, problem_page
 from app.assignments import routes as assignments
@@ -42,12 +42,10 @@ from app.http.request_metrics import Metrics, Observed, RouteSeen
 from app.http.route_dependencies import Opened, Services
 from app.http.security import SecurityHeaders
 from app.http.tasks_and_caches import ByteCache, running
-from app.lab import routes as lab
-from app.lab.routes import MAX_BYTES
+from app.lab import MAX_BYTES
 from app.lessons import pages as lessons
-from app.local_models.exported_models import open_exported_models
+from app.local_models import open_exported_models
 from app.long_texts import routes as long_texts
-from app.models import routes as models
 from app.pages import health
 from app.pages import routes as pages
 from app.pages.health import open_readiness
@@ -65,7 +63,6 @@ from app.studies import routes as studies
 from app.studies.service import open_studies
 from app.traces import routes as traces
 from app.worksheets import routes as worksheets
-from app.zoo import routes as zoo
 
 DESCRIPTION = """\
 What happens inside a Transformer, for any sentence: the attention of every head, queries, keys and

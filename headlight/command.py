@@ -179,7 +179,7 @@ def site(into: str, model: str, as_json: bool) -> None:
     """Write a page whose model runs in it, for any static host (docs/site.md)."""
     from pathlib import Path
 
-    from app.site.site_files import write_site
+    from app.site import write_site
 
     files = [str(file) for file in write_site(model, Path(into))]
     _print_files(files, as_json)

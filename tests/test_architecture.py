@@ -191,11 +191,17 @@ def test_imports_go_only_downwards(path: Path) -> Iterator[str]:
             yield module
 
 
+def files_of(subject: str) -> list[Path]:
+    """Return the files of a subject, the one with its docstring first."""
+    file = ROOT / f"app/{subject}.py"
+    return [file] if file.exists() else files(f"app/{subject}", ".py")
+
+
 def subjects_imported(subject: str) -> set[str]:
     """Return the other subjects that the files of a subject import."""
     modules = {
         module
-        for path in files(f"app/{subject}", ".py")
+        for path in files_of(subject)
         for module in python_imports(path)
         if module.startswith("app.")
     }
@@ -204,16 +210,18 @@ def subjects_imported(subject: str) -> set[str]:
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_subject_imports_the_earlier_ones_that_its_docstring_names(subject: str) -> None:
-    docstring = ast.get_docstring(ast.parse((ROOT / f"app/{subject}/__init__.py").read_text()))
+    docstring = ast.get_docstring(ast.parse(files_of(subject)[0].read_text()))
     assert docstring is not None
     imported = subjects_imported(subject)
     assert imported == {*NAMED.findall(docstring)} & {*SUBJECTS} - {subject}
     assert imported <= {*SUBJECTS[: SUBJECTS.index(subject)]}
 
 
-def test_every_folder_of_the_server_has_a_rank() -> None:
-    folders = {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")}
-    assert folders == {*SUBJECTS} | {*RANKS["app"]} & folders
+def test_all_of_the_server_has_a_rank() -> None:
+    app = ROOT / "app"
+    rooms = {path.parent.name for path in app.glob("*/__init__.py")}
+    rooms |= {path.stem for path in app.glob("*.py")}
+    assert rooms == {*SUBJECTS, *RANKS["app"]} - {"subjects"}
 
 
 @for_each(PYTHON)
@@ -264,7 +272,7 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
 @for_each(files("app", ".py"))
 def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
     """What does has a process of its own, which imports such code after its start."""
-    apart = ("runs/run_process.py", "heads/index_process.py", "site/site_files.py")
+    apart = ("runs/run_process.py", "heads/index_process.py", "site.py")
     if path in [ROOT / "app" / file for file in apart]:
         return []
     return [module for module in python_imports(path) if module.startswith(OFFLINE)]

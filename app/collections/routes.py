@@ -23,7 +23,7 @@ from app.http.limits import CLIENT_HEADER, client_network
 from app.http.replies import DATABASE, ENGINE, JSON_BODY, problems, while_present
 from app.http.route_dependencies import Opened
 from app.http.security import FOR_OTHERS
-from app.lab.routes import MAX_LINK
+from app.lab import MAX_LINK
 from app.settings import Settings
 from app.store.store import CreationRate
 

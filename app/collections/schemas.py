@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from app.figures.links import FIGURE, Asked, Entry
 from app.http.request_fields import Name, Strict, Text
-from app.lab.routes import MAX_LINK
+from app.lab import MAX_LINK
 from app.shares.schemas import MAX_NOTE, MAX_TITLE
 
 MAX_ITEMS = 50

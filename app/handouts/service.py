@@ -38,8 +38,8 @@ from app.http.file_formats import SAFETENSORS
 from app.http.request_fields import within
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, off_loop
-from app.lab.routes import LabShareState, freeze
-from app.local_models.exported_models import (
+from app.lab import LabShareState, freeze
+from app.local_models import (
     RUNTIME_FILE,
     WASM,
     ExportedModels,

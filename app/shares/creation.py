@@ -23,7 +23,7 @@ from app.figures.sentence_figures import Looking, SentenceState
 from app.http.request_fields import within
 from app.http.route_dependencies import Services
 from app.http.tasks_and_caches import LARGE, off_loop
-from app.lab.routes import LabShareState, freeze
+from app.lab import LabShareState, freeze
 from app.long_texts.routes import MAX_TOKENS, is_long, run_long
 from app.settings import Settings
 from app.shares import formats

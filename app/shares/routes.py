@@ -28,7 +28,7 @@ from app.http.replies import (
 from app.http.request_fields import Whole
 from app.http.route_dependencies import Opened
 from app.http.tasks_and_caches import off_loop
-from app.models.routes import ExampleReply
+from app.models import ExampleReply
 from app.shares import creation as share_creation
 from app.shares import service as sharing
 from app.shares.schemas import ShareCreated, ShareReply, ShareRequest

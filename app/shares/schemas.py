@@ -7,9 +7,9 @@ from pydantic_core import PydanticCustomError
 
 from app.figures.sentence_figures import OneTextShareState, ShareState
 from app.http.request_fields import Name, NamePattern, Strict, Text, union_tag
-from app.lab.routes import LabShareState
+from app.lab import LabShareState
 from app.long_texts.schemas import OverviewReply, Window
-from app.models.routes import ExampleRequest
+from app.models import ExampleRequest
 from app.traces.replies import LabTraceReply, ModelReply, TraceReply
 from app.traces.schemas import ONE_TEXT, TWO_TEXTS, AnyTraceRequest, Selected, by_texts
 from app.traces.service import AnySweepRequest

@@ -28,7 +28,7 @@ from app.http.file_formats import SAFETENSORS
 from app.http.problems import ProblemError
 from app.http.route_dependencies import Opened, Services
 from app.http.tasks_and_caches import LARGE, off_loop
-from app.lab.routes import names, request_of
+from app.lab import names, request_of
 from app.lessons import pages as lessons
 from app.lessons.markdown import Predict, unlinked
 from app.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.http.problems import ProblemError
-from app.local_models.exported_models import LAST_FILE, ExportedModels, as_global
+from app.local_models import LAST_FILE, ExportedModels, as_global
 from app.store.disk_files import FULL, UNAVAILABLE
 from app.store.storage_errors import StorageError
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of

@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from app.local_models.exported_models import FOLDER, handout_bytes, missing_file
+from app.local_models import FOLDER, handout_bytes, missing_file
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.browsing.workspace import Workspace
 from tests.handouts.living_file import write_living

@@ -148,7 +148,7 @@ def contract(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setattr(Runs, "_advance", lambda _: None)  # runs wait
         patch.setattr(Indexing, "_index", _nothing)  # and so do texts
         # No handout has the model in it: it would be exported first (tests/handouts has them).
-        patch.setattr("app.local_models.exported_models.EXPORTER", ("absent",))
+        patch.setattr("app.local_models.EXPORTER", ("absent",))
         many = 10_000
         settings = Settings(
             data_dir=folder,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.lab.routes import LabBody, worked_out
+from app.lab import LabBody, worked_out
 from tests.servers import ROOT
 
 SILENT = {"encoding"}  # computed from no other number

@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.lab.routes import LabBody, price
+from app.lab import LabBody, price
 from model.lab.compute import compute, scaling
 from model.lab.request import LabRequest
 from tests.serving.fixtures import Serving

@@ -13,7 +13,7 @@ from PIL import Image
 
 from app.engine.reply_formats import Reply
 from app.figures.preview_picture import by_hand
-from app.lab.routes import names
+from app.lab import names
 from app.shares.formats import FORMAT
 from model.lab.compute import compute
 from model.lab.request import LabRequest

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.figures.links import Link
 from app.figures.sentence_figures import JSON_KEYS, NUMBERS, ShareState, running
-from app.lab.routes import by_hand
+from app.lab import by_hand
 from app.lessons.markdown_extensions import PredictBlock
 from model import Intervention, Request, Trace
 from model.lab.compute import compute

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from app.figures.links import Link
-from app.lab.routes import by_hand
+from app.lab import by_hand
 from app.lessons.course import LESSONS, Lesson, lessons
 from app.lessons.markdown import Figure, Predict, Text, read
 from app.lessons.markdown_extensions import KINDS, FigureBlock, PredictBlock, parse_block

@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from app.lab.routes import by_hand
+from app.lab import by_hand
 from app.lessons.course import NUMBERS, PLACE, Lesson, fill
 from app.lessons.course import numbers as quotes
 from app.lessons.markdown import Figure, Predict

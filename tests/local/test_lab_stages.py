@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from app.lab.routes import LabBody, worked_out
+from app.lab import LabBody, worked_out
 from model.lab.request import MATRICES
 from tests.local.exported_model import node
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.site.site_files import site_description
+from app.site import site_description
 from app.traces.service import positions_table
 from model.adapters.encoder_decoder.adapter import load
 from tests.local.exported_model import answers

@@ -21,7 +21,7 @@ INSPECTED = "reverse"
 
 @pytest.fixture(scope="session")
 def site(exported: Path, exported_lab: Path, common: Path) -> Path:
-    from app.site.site_files import write_site
+    from app.site import write_site
     from model.web.export import GRAPHS, export_for_web
 
     def copied(bundle: Path, into: Path, id_: str) -> Iterator[Path]:

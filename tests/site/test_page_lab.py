@@ -6,7 +6,7 @@ import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
 from app.figures.links import Link
-from app.lab.routes import by_hand
+from app.lab import by_hand
 from model.lab.compute import compute
 from tests.site.opened_site import LOADED, Opened
 

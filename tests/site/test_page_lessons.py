@@ -15,7 +15,7 @@ from app.engine.reply_formats import Reply
 from app.lessons.course import lessons, short_lesson
 from app.lessons.markdown import Text
 from app.lessons.markdown_extensions import FigureBlock
-from app.site.site_files import lacks
+from app.site import lacks
 from app.traces.service import positions_table
 from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from tests.site.opened_site import LOADED, Opened

@@ -22,8 +22,7 @@ from app.engine.model_listing import Listing
 from app.handouts import service as handouts
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
-from app.local_models import exported_models
-from app.local_models.exported_models import ExportedModels
+from app.local_models import ExportedModels
 from app.operator_commands import write_archive
 from app.pages import health
 from app.runs import run_process
@@ -204,7 +203,7 @@ async def exported_model(folder: Path, disk: FailingDisk) -> None:
 
     models = ExportedModels(folder / "exported", {"abc": CHECKPOINTS / "zoo/copy"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exported_models, "_export_into", export)
+        patch.setattr("app.local_models._export_into", export)
         try:
             with disk.broken():
                 await models.export("abc")

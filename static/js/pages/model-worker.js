@@ -1,6 +1,6 @@
 /**
  * A worker that runs the model, so that the page never stops. The first lines of the file that a site
- * has make the libraries `ort` and `tokenizers` global (app/site/site_files.py).
+ * has make the libraries `ort` and `tokenizers` global (app/site.py).
  */
 
 import { Problem } from "../core/wire/reply.js";

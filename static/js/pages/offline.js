@@ -1,7 +1,7 @@
 /**
  * A service worker: what the page has loaded once opens without a network. The page's own files are
  * kept at once, the model's as they are loaded, so that nothing is loaded twice. Its first lines,
- * which a site has, name the files and their version (app/site/site_files.py).
+ * which a site has, name the files and their version (app/site.py).
  */
 
 /** @typedef {{siteVersion: string, siteFiles: string[]}} Site */

@@ -1,9 +1,11 @@
-"""What a page loads to run a model by itself, and models exported for it, kept by digest.
+"""Models that run in a page (docs/site.md): what such a page loads, and models kept exported.
 
 A page loads ONNX Runtime, a tokenizer, the worker and descriptions. The libraries are npm packages,
 installed by the lock and never committed. A model is exported once
 (docs/site.md#the-exported-model), and kept in the data folder: it still runs in a reader's page
 after it has changed or gone here.
+
+Stores them in the data folder, by digest; uses `traces` for the description of a model.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""GET /api/models, the parameters of a model, and how it learned."""
+"""The models that are served: their list, cards, parameters and training histories.
+
+Stores nothing. Uses `traces`, `heads` and `runs`.
+"""
 
 from typing import Annotated
 

@@ -1,6 +1,9 @@
-"""POST /api/lab, attention by hand: requests, replies and shares; and GET /api/lab/scaling.
+"""Attention by hand: small matrices, step by step, and the kinds of figures that show it.
 
-`model.lab.request` checks sizes and numbers. A link to the lab names a request and a state.
+POST /api/lab has requests, replies and shares; GET /api/lab/scaling. `model.lab.request` checks
+sizes and numbers. A link to the lab names a request and a state.
+
+Stores nothing. Uses `figures`.
 """
 
 import re

@@ -1,4 +1,9 @@
-"""GET /api/zoo: tasks, the measurements of the models being served, and examples with answers."""
+"""The zoo: small models trained on simple tasks, and how well they do.
+
+GET /api/zoo: tasks, the measurements of the models being served, and examples with answers.
+
+Stores nothing. Uses `figures`.
+"""
 
 import json
 import re

@@ -16,6 +16,8 @@ models.json           descriptions of the models: the one that translates, then 
                       zoo that lessons show
 en-zh/, zoo-…/        each exported model
 lab/                  the stages of attention by hand
+
+Stores nothing; uses `local_models` for what a page loads, `figures` for links, and `lessons`.
 """
 
 import gzip
@@ -39,7 +41,7 @@ from app.lessons.course import Lesson, lessons, short_lesson
 from app.lessons.markdown import Text
 from app.lessons.markdown_extensions import Block, FigureBlock
 from app.lessons.pages import contents_variables, lesson_variables
-from app.local_models.exported_models import (
+from app.local_models import (
     LIBRARIES,
     RUNTIME_FILE,
     WASM,
