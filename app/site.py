@@ -52,7 +52,7 @@ from app.local_models import (
 )
 from app.settings import ZOO
 from model import load
-from model.adapters.encoder_decoder.adapter import load as load_bundle
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load as load_bundle
 from model.adapters.requests.adapter_interface import Adapter
 from model.bundle.weights import CHECKPOINTS, WEIGHTS
 from model.errors import FileError

@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 
 from bench.__main__ import machine
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.encoder_decoder.drafts import Drafter, Drafts, IdSequence, open_drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode
 from model.train.metrics import translate
 

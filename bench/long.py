@@ -26,8 +26,8 @@ from app.engine.reply_formats import Reply
 from bench.__main__ import machine
 from bench.compare import timed
 from model.adapters.huggingface import attention
-from model.adapters.huggingface.adapter import load_huggingface
 from model.adapters.huggingface.forward import LongForward
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.huggingface.probing import probe
 from model.adapters.requests.request import Request
 from model.long.attention import LongAttention, overview

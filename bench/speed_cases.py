@@ -16,8 +16,8 @@ from torch.nn import functional as F
 
 from app.engine.reply_formats import trace_reply
 from bench.compare import Case
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.encoder_decoder.drafts import open_drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep

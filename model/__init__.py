@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.adapters.encoder_decoder.adapter import load
+    from model.adapters.encoder_decoder.encoder_decoder_adapter import load
     from model.adapters.requests.adapter_interface import Adapter
     from model.adapters.requests.request import Decode, Patch, Receiver, Request
     from model.adapters.requests.trace import Trace
@@ -28,7 +28,7 @@ else:
         "Receiver": "adapters.requests.request",
         "Request": "adapters.requests.request",
         "Trace": "adapters.requests.trace",
-        "load": "adapters.encoder_decoder.adapter",
+        "load": "adapters.encoder_decoder.encoder_decoder_adapter",
     }
 
     def __getattr__(name: str) -> Any:

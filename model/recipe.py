@@ -53,7 +53,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.measurements import LEARNING
 from model.bundle.model_card import TEMPLATE, write_card
 from model.bundle.weights import CONFIG, TRAINING, digest_of, load_bundle, write_sums

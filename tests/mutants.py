@@ -52,7 +52,7 @@ TESTS: dict[str, str] = {
     "model/adapters": "trace adapters capabilities decode",
     "model/adapters/encoder_decoder/passes.py": "trace adapters sweep",
     "model/adapters/encoder_decoder/drafts.py": "draft draft_export",
-    "model/adapters/encoder_decoder/adapter.py": "trace adapters decode long_own",
+    "model/adapters/encoder_decoder/encoder_decoder_adapter.py": "trace adapters decode long_own",
     "model/adapters/requests/adapter_interface.py": "head_slices trace adapters capabilities",
     "model/adapters/requests/trace.py": "trace adapters decode long_own",
     "model/adapters/requests/request.py": "patch batch_independence path_patches adapters",

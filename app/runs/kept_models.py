@@ -28,7 +28,7 @@ from app.settings import Settings
 from app.store.documents import digest_of, new_edit_key, new_id
 from app.store.storage_errors import files
 from app.store.store import Store
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.adapter_interface import Adapter
 from model.bundle import measurements as stored
 from model.bundle import weights as bundles

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.errors import FileError, InputError
@@ -51,7 +51,7 @@ def _loaded(
     hub = hub_model(place)
     folder = folder_of(hub, download) if hub else Path(place)
 
-    from model.adapters.huggingface.adapter import load_huggingface
+    from model.adapters.huggingface.huggingface_adapter import load_huggingface
 
     return load_huggingface(folder, device, dtype=dtype, name=hub.name if hub else "")
 

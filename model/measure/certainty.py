@@ -42,7 +42,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import CERTAINTY
 from model.bundle.weights import Bundle, digest_of, load_bundle

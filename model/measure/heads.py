@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import MEANS, REPORT, means_of

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Method, ask
 from model.bundle.model_card import gate_table

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
 from model.bundle.measurements import REPORT, WRITES
 from model.explain.attribution import LONGEST

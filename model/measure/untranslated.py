@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.trace import Trace
 from model.bundle.measurements import READS, Aligner
 from model.measure.scores import Gated, read_gate

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import TOKENIZER
 from model.text.tokens import Tokenizer, normalise

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace

@@ -7,7 +7,7 @@ from app.figures.figure_kinds import HandoutContent
 from app.handouts.handout_html import SELECT
 from app.handouts.service import living_handout
 from app.traces.replies import ModelReply
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 
 
 def write_living(adapter: EncoderDecoder, exported: Path, state: dict[str, object]) -> bytes:

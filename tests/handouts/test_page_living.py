@@ -12,7 +12,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from app.local_models import FOLDER, handout_bytes, missing_file
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from tests.browsing.workspace import Workspace
 from tests.handouts.living_file import write_living
 from tests.servers import AppServer

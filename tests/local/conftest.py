@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 
 
 @pytest.fixture(scope="session")

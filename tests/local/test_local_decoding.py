@@ -10,7 +10,7 @@ import torch
 
 from app.engine.streamed_replies import DecodeJob
 from app.traces.schemas import DecodeRequest
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from tests.local.exported_model import answers, assert_same_lines, node
 
 Json = dict[str, Any]

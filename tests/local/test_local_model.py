@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.reply_formats import trace_reply
 from app.traces.schemas import TraceRequest
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.site import site_description
 from app.traces.service import positions_table
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from tests.local.exported_model import answers
 
 SIZES = [(1, 1), (12, 256), (24, 64), (7, 9), (512, 33), (3, 512)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.engine.streamed_replies import SweepJob
 from app.traces.service import SweepRequest
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.sweep_changes import aligned
 from tests.local.exported_model import answers, assert_same_lines, node
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from filelock import FileLock
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.encoder_decoder.drafts import Drafter, open_drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, TRAINING, Bundle, load_bundle, save_bundle

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.encoder_decoder.drafts import Drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle

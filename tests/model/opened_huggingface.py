@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from tests.model.tiny_huggingface import make
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.encoder_decoder.passes import Row
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError

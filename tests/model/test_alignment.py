@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.measure.word_alignment import (
     AlignedPair,
     aligned,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.trace.attentions import read_whole
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.train.data import Corpus, TrainingExample, read_back
 from tests.model.counting import SHAPE, train, words
 

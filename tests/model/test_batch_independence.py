@@ -13,7 +13,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Patch, Request, Step, TokenOf
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle

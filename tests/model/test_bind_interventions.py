@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import MAX_SENTENCES, Decode, Request
 from model.adapters.requests.trace import Trace
 from model.errors import InputError

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
 from model.bundle.measurements import (
     LEARNING,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.model_info import CAPABILITIES, REASONS
 from model.adapters.requests.request import Request
 from model.adapters.sweep import check as check_sweep

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.model_card import TEMPLATE, card
 from model.bundle.weights import CHECKPOINTS, digest_of
 from model.measure.heads_report import page

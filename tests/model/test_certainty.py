@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle import model_card
 from model.bundle.measurements import CERTAINTY
 from model.errors import FileError

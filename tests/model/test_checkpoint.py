@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.weights import CHECKPOINTS, digest_of, load_bundle, save_bundle
 from model.errors import FileError
 from model.text.tokens import Tokenizer

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.weights import save_bundle
 from model.errors import InputError
 from model.text.tokens import Tokenizer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Patch, Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import CHECKPOINTS, load_bundle

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from model import load
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle

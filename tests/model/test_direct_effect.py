@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.requests.adapter_interface import Adapter
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle, save_bundle

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode
 from model.bundle.weights import load_bundle, save_bundle
 from model.train import training_examples

@@ -10,7 +10,6 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
 from model.adapters.encoder_decoder.drafts import (
     TRIES,
     WORTHWHILE,
@@ -19,6 +18,7 @@ from model.adapters.encoder_decoder.drafts import (
     IdSequence,
     verified,
 )
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import Bundle

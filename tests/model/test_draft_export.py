@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.encoder_decoder.drafts import FastDrafter, open_drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Request
 from model.adapters.requests.trace import Trace
 from model.bundle import ctranslate2_export

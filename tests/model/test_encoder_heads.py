@@ -9,8 +9,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
 from model.adapters.encoder_decoder.drafts import open_drafter
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
 from model.bundle.measurements import MEANS, REPORT
 from model.bundle.weights import Bundle, load_bundle, save_bundle

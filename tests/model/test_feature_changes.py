@@ -12,7 +12,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request, Step, TokenOf
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle

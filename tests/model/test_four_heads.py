@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from app.settings import Settings
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.request import Request
 from model.bundle.weights import CHECKPOINTS, digest_of
 from model.measure.heads_report import IDLE, NAMED

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.errors import InputError
 from model.explain.patterns import PATTERNS, Axes, patterns, tally
 from model.text.tokens import Token

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.errors import InputError

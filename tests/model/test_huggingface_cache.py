@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
 from model.adapters.requests.request import Decode, Patch, Request
 from model.decode.decoding_steps import SearchStep
 from model.trace.interventions import Cell, Intervention

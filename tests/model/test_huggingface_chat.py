@@ -14,7 +14,7 @@ from tests.model.tiny_huggingface import build, make
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.huggingface.models_in_memory import wrap
 from model.adapters.huggingface.tokenizer import LONGEST
 

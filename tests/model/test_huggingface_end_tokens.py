@@ -12,7 +12,7 @@ from tests.model.tiny_huggingface import build
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.huggingface.models_in_memory import wrap
 
 TEXTS = ["The cat sat.", "a", "A dog ran", "the mat", "on", "猫", "s", "The dog sat on", "it", "x"]

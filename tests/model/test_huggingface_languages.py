@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.requests.request import Decode
 from tests.model.tiny_huggingface import BART, make
 from tests.model.tiny_tokenizers import tokenizer

@@ -13,7 +13,7 @@ import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 
 from model.adapters.huggingface import attention
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import sweep

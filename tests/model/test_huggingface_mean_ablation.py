@@ -10,7 +10,7 @@ from model.trace.interventions import Intervention
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import SENTENCES, HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import SENTENCES, HuggingFace, load_huggingface
 from tests.model.tiny_huggingface import make
 
 TEXT = "The cat sat on the mat."

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.huggingface.parameters import ACTIVATIONS, activation_of
 from model.adapters.requests.request import Request
 from tests.model.tiny_huggingface import make

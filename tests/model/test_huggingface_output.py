@@ -16,7 +16,7 @@ from tests.model.tiny_huggingface import build, make
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import HuggingFace, load_huggingface
+from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.huggingface.models_in_memory import wrap
 
 DECODERS = ["gpt2", "llama", "mistral", "gemma2", "gpt-oss", "deepseek-v3", "bloom"]

@@ -16,7 +16,7 @@ pytest.importorskip("transformers")
 
 import transformers as hf
 
-from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
 from model.adapters.huggingface.models_in_memory import wrap
 from tests.model.paired_tokenizers import PAIRED
 from tests.model.tiny_huggingface import FED, build

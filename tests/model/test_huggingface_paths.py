@@ -14,7 +14,7 @@ from tests.model.tiny_huggingface import build, make
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.huggingface.models_in_memory import wrap
 
 CAT, DOG = Request("The cat sat on the mat."), Request("The mat sat on the cat.")

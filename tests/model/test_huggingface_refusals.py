@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.huggingface.models_in_memory import wrap
 from model.adapters.requests.request import Request
 from model.errors import InputError

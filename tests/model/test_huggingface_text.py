@@ -11,7 +11,7 @@ pytest.importorskip("transformers")
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.requests.request import Decode
 from tests.model.tiny_huggingface import make

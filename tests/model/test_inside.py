@@ -10,7 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
 from model.bundle.weights import load_bundle

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Request
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.decode.greedy_and_sampling import Reader, sample

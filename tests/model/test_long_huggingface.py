@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.request import Request
 from model.bundle.weights import CHECKPOINTS
 

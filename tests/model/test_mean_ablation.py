@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
 from model.bundle.measurements import MEANS, load_measured, means_of
 from model.bundle.weights import CHECKPOINTS, SUMS, WEIGHTS, digest_of, load_bundle

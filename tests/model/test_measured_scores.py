@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.request import Request
 from model.train.synthetic_pairs import KINDS
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Request
 from model.bundle.measurements import save
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Patch, Receiver, Request
 from model.adapters.sweep import sweep
 from model.errors import InputError

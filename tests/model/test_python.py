@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Decode, InputError, Intervention, Request
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import ask
 from tests.model.tiny_huggingface import build
 

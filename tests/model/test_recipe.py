@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.weights import digest_of, load_bundle
 from model.recipe import DONE, digest, read_recipe, run_recipe
 from model.train.data import read_back

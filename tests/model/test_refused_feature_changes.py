@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request, Step, TokenOf
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
 from model.measure.heads import Instead, costs, divergences, examples_as_requests, watched

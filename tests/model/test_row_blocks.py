@@ -11,7 +11,7 @@ from torch import Tensor
 pytest.importorskip("transformers")
 
 from model.adapters.huggingface import attention
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.requests.request import Request
 from model.trace.interventions import Cell, Intervention
 from tests.model.tiny_huggingface import make

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.bundle.measurements import WRITES
 from model.measure.source_words import attributed, head_name, kendall, measure

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.bundle.measurements import READS, WRITES, Taught
 from model.measure.word_alignment import AlignedPair, aligned, error_rate, kept
 from tests.model.counting import COUNTING, SHAPE, WORDS, train

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.adapters import sweep_changes
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.requests.trace import Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.request import Decode, Patch, Request
 from model.adapters.sweep import Ablation, Sweep, check, sweep
 from model.errors import InputError

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -9,7 +9,7 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.request import Decode
 from model.text.tokens import Tokenizer
 from model.train.combined_weights import average

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.adapters.requests.request import Request
 from model.measure.certainty import cut_share, limit_of, nonsense
 from model.measure.untranslated import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.adapters.requests.model_info import CAPABILITIES
 from model.adapters.requests.request import Request
 from model.adapters.sweep import sweep

@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file
 
 from model.__main__ import main
-from model.adapters.encoder_decoder.adapter import load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import load
 from model.bundle.measurements import ZOO
 from model.bundle.weights import WEIGHTS, digest_of
 from model.errors import InputError

@@ -8,7 +8,7 @@ import torch
 
 import headlight
 from headlight import Adapter, InputError, Intervention, Patch, Request
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from tests.model.tiny_huggingface import make
 from tests.shipped_head_counts import IN_ALL
 

@@ -15,7 +15,7 @@ from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT, upgraded
 from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id
 from app.traces.replies import ModelReply
-from model.adapters.encoder_decoder.adapter import EncoderDecoder
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from tests.servers import PATIENCE, AppServer
 from tests.serving.fixtures import Serving
 from tests.serving.slow import Slow

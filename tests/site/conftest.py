@@ -8,7 +8,7 @@ import pytest
 from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.bundle.weights import digest_of
 from tests.site.opened_site import Opened
 from tests.site.static_host import static_host

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from app.engine.reply_formats import Reply, trace_reply
 from app.traces.schemas import TraceRequest
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from tests.browsing.chromium import ARGS, SHELL
 from tests.model.test_numpy_golden import REQUESTS
 from tests.site.firefox import firefox

@@ -17,7 +17,7 @@ from app.lessons.markdown import Text
 from app.lessons.markdown_extensions import FigureBlock
 from app.site import lacks
 from app.traces.service import positions_table
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from tests.site.opened_site import LOADED, Opened
 
 SENTENCE = "She bought a blue book yesterday."

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from tests.site.firefox import is_installed
 from tests.site.page_model import BLANK_PAGE, PageModel, with_cores
 from tests.site.same_answers import (

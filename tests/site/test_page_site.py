@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, expect
 
-from model.adapters.encoder_decoder.adapter import EncoderDecoder, load
+from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.trace.interventions import Intervention
 from tests.site.opened_site import LOADED, Opened
 from tests.site.static_host import static_host

@@ -11,7 +11,7 @@ from tests.views.test_worksheet_variants import changed, worked_out
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface.adapter import load_huggingface
+from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from tests.model.tiny_huggingface import make
 
 TEXT = "The cat sat on the mat."

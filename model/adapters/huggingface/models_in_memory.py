@@ -24,7 +24,6 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.huggingface.adapter import HuggingFace
 from model.adapters.huggingface.attention import (
     IMPLEMENTATION,
     configs,
@@ -32,6 +31,7 @@ from model.adapters.huggingface.attention import (
     shared_copy,
 )
 from model.adapters.huggingface.forward import Forward
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
 from model.adapters.huggingface.opening import OpenedModel
 from model.adapters.huggingface.parameters import calculations, networks, norms_before
 from model.adapters.huggingface.probing import probe, run

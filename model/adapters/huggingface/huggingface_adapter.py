@@ -44,7 +44,9 @@ from model.trace.tensor_names import INSIDE, present, select
 from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
 
 NO_MAXIMUM = 1_000_000  # a tokenizer's maximum of this or more means that it has none
+
 DEFAULT_LENGTH = 512  # maximum for a model that does not state one
+
 LENGTHS = (
     "max_position_embeddings",
     "n_positions",
@@ -137,6 +139,7 @@ def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
 
 
 MIX = ".mix"
+
 SENTENCES = (
     "The river is frozen, so the boats stay in the harbour until spring.",
     "She asked whether the train to the coast was late again.",
