@@ -1,6 +1,6 @@
 """Attention by hand: small matrices, step by step, and the kinds of figures that show it.
 
-POST /api/lab has requests, replies and shares; GET /api/lab/scaling. `model.lab.request` checks
+POST /api/lab has requests, replies and shares; GET /api/lab/scaling. `model.lab.lab_request` checks
 sizes and numbers. A link to the lab names a request and a state.
 
 Stores nothing. Uses `figures`.
@@ -30,7 +30,7 @@ from app.http.request_fields import Name, Strict, Text, fields_of, within
 from app.http.route_dependencies import Opened, Services
 from app.http.tasks_and_caches import LARGE, SMALL, ByteCache, off_loop
 from model.lab.compute import WIDTHS, compute, scaling
-from model.lab.request import MATRICES, LabRequest, Relative
+from model.lab.lab_request import MATRICES, LabRequest, Relative
 from model.trace.tensor_tap import KEY, QUERY
 
 MAX_LINK = 8_000  # characters of its link: its largest matrices, 12 per number

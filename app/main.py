@@ -22,9 +22,9 @@ from app.assignments.store import open_assignments
 from app.collections import routes as collections
 from app.collections.store import STORED as STORED_COLLECTIONS
 from app.collections.store import open_collections
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.fair_queue import Budgets, Client, asking
+from app.engine.model_catalog import Catalog
 from app.engine.runners import Runners, in_processes
 from app.engine.start_engines import launch_engines, load_catalog
 from app.engine.start_processes import Launcher

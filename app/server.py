@@ -12,7 +12,7 @@ from typing import cast
 import uvicorn
 from fastapi import FastAPI
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.runners import Runners
 from app.engine.start_processes import Launcher
 from app.http import log_format

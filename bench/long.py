@@ -25,12 +25,12 @@ import transformers
 from app.engine.reply_formats import Reply
 from bench.__main__ import machine
 from bench.compare import timed
-from model.adapters.huggingface import attention
-from model.adapters.huggingface.forward import LongForward
+from model.adapters.huggingface import recorded_attention
+from model.adapters.huggingface.attention_probing import probe
+from model.adapters.huggingface.forward_passes import LongForward
 from model.adapters.huggingface.huggingface_adapter import load_huggingface
-from model.adapters.huggingface.probing import probe
 from model.adapters.requests.request import Request
-from model.long.attention import LongAttention, overview
+from model.long.long_attention import LongAttention, overview
 from tests.model.tiny_tokenizers import tokenizer
 from tests.servers import AppServer, running_app
 from tests.soak.memory import family
@@ -51,7 +51,7 @@ BASE = {"vocab_size": 30_522, "max_position_embeddings": 4_096}
 def forward(length: int, rounds: int) -> None:
     """Print the ratios of the forward pass to plain SDPA, and of the overviews to the pass."""
     torch.manual_seed(0)
-    attention.register()
+    recorded_attention.register()
     model = transformers.LlamaModel(transformers.LlamaConfig(vocab_size=1_000, **SMOLLM2)).eval()
     ids = torch.randint(5, 1_000, (1, length))
     long = LongForward(model, probe(model))
@@ -62,7 +62,7 @@ def forward(length: int, rounds: int) -> None:
         model(input_ids=ids, use_cache=False)
 
     def keeping() -> None:
-        model.set_attn_implementation(attention.IMPLEMENTATION)
+        model.set_attn_implementation(recorded_attention.IMPLEMENTATION)
         attentions.update(long.read(ids, torch.int16)[0])
 
     def pictures() -> None:

@@ -24,7 +24,7 @@ from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.greedy_and_sampling import Reader
 from model.lab.compute import compute
-from model.lab.request import LabRequest
+from model.lab.lab_request import LabRequest
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tensor_names import select

@@ -28,7 +28,7 @@ from app.engine.engine_process import keep_freed
 from app.engine.reply_formats import trace_reply
 from app.settings import Settings
 from headlight import record, wrap
-from model.adapters.huggingface.opening import open_folder
+from model.adapters.huggingface.open_folder import open_folder
 from model.adapters.requests.request import Request
 
 Run = Callable[[], object]

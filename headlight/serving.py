@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import uvicorn
 from fastapi import FastAPI
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from headlight.models import is_wrapped, wrap

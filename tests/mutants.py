@@ -68,7 +68,7 @@ TESTS: dict[str, str] = {
     "app/engine/streamed_replies.py": "engine/engine traces/decode engine/stopping traces/sweep",
     "app/engine/engine.py": "engine/engine engine/fairness engine/stopping",
     "app/engine/engine_process.py": "engine/processes engine/memory",
-    "app/engine/long_texts.py": "long_texts/passes long_texts/progress",
+    "app/engine/long_text_pictures.py": "long_texts/passes long_texts/progress",
     "app/engine/child_process.py": "engine/messages",
     "app/engine/runners.py": "long_texts/passes engine/processes",
     "app/engine/jobs.py": "engine/prices",

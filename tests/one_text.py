@@ -2,7 +2,7 @@
 
 import sys
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.server import serve
 from app.settings import Settings
 from tests.model.decoder_only import OneText

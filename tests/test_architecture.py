@@ -125,7 +125,7 @@ SUBJECTS = (
 )
 NAMED = re.compile(r"`([a-z_]+)`")  # in a docstring
 OURS = {*RANKS}
-TRAINS = ("model.train", "model.measure", "model.commands", "model.live_training.run")
+TRAINS = ("model.train", "model.measure", "model.commands", "model.live_training.live_run")
 OFFLINE = (
     "model.train",
     "model.measure",

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import base_url, render
-from app.collections import links, shelf
+from app.collections import link_previews, shelf
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.collections.store import Collection
@@ -113,7 +113,7 @@ async def _first_picture(services: Services, items: Sequence[Shown]) -> bytes | 
         if item.of.gone:
             continue
         try:
-            return await links.picture(services, item.target, "en")
+            return await link_previews.picture(services, item.target, "en")
         except (InputError, ProblemError):
             continue
     return None

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from app.assets.languages import languages, negotiate
 from app.assets.qti import QTI_FILE, qti_reply
 from app.assets.templates import render
-from app.collections import links, pages, shelf
+from app.collections import link_previews, pages, shelf
 from app.collections import service as collections
 from app.collections.schemas import (
     CollectionCreated,
@@ -252,8 +252,8 @@ async def shelf_entries(request: Request, response: Response, services: Opened) 
 )
 async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
     """Return the title and the place of what a link of this server shows, and its one form."""
-    target = await links.target(services, request, link, "link")
-    return await links.describe(services, target, negotiate(request, languages()))
+    target = await link_previews.target(services, request, link, "link")
+    return await link_previews.describe(services, target, negotiate(request, languages()))
 
 
 @router.get(
@@ -273,8 +273,8 @@ async def link(request: Request, services: Opened, link: Asked) -> LinkReply:
 async def link_picture(request: Request, services: Opened, link: Asked) -> Response:
     """Return the heatmap at a link, for a page that shows the link itself on request."""
     lang = negotiate(request, languages())
-    target = await links.target(services, request, link, "link")
-    content = await links.picture(services, target, lang)
+    target = await link_previews.target(services, request, link, "link")
+    content = await link_previews.picture(services, target, lang)
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
     return Response(content, headers=headers, media_type="image/png")
 

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from app.assets.languages import languages, negotiate
 from app.assets.qti import QtiQuestion, package
 from app.assets.templates import base_url
-from app.collections import links
+from app.collections import link_previews
 from app.collections.schemas import (
     PRIVATE,
     CollectionCreated,
@@ -202,7 +202,7 @@ async def shown(
         target = parse_link(item["link"], home)
         if target is None:
             raise DamagedError("collection")
-        of = await links.describe(services, target, lang)
+        of = await link_previews.describe(services, target, lang)
         items.append(Shown(n, item["title"] or of.title, item["note"], of, target))
     return items
 
@@ -241,7 +241,7 @@ async def _document(
         link = item.address
         if link not in by_link:
             with within(f"items[{n}]"):
-                link = (await links.fitting(services, request, link, "link")).link
+                link = (await link_previews.fitting(services, request, link, "link")).link
         if item.questions:
             with within(f"items[{n}].questions"):
                 _check_questions(services, item.questions, existing)

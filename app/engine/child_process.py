@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from app.engine.catalog import Catalog
+    from app.engine.model_catalog import Catalog
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class LoadCatalog:
 
     def __call__(self) -> Catalog:
         """Load the catalog. Raises what `Catalog.load` raises."""
-        from app.engine.catalog import Catalog
-        from app.engine.long_texts import Passes
+        from app.engine.long_text_pictures import Passes
+        from app.engine.model_catalog import Catalog
 
         return Catalog.load(
             self.bundles,

@@ -26,7 +26,7 @@ from app.engine.fair_queue import NOBODY, Budgets, Client, FairQueue, Flow, Wait
 from app.engine.jobs import Encoded, ReplyJob, StreamJob, TraceJob, price, size
 from app.engine.jobs import running as running_price
 from app.engine.load_shedding import RETRY_SECONDS, Level, Running, Schedule, ServiceLevel
-from app.engine.long_texts import LongJob
+from app.engine.long_text_pictures import LongJob
 from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.engine.runners import CachedPassRunners, CrashedError, Runner, Runners, Turn
 from app.http.problems import ProblemError, ReportedError

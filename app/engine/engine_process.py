@@ -23,8 +23,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from typing import Any
 
-from app.engine.catalog import Catalog
 from app.engine.child_process import Opening, encode, receive, send
+from app.engine.model_catalog import Catalog
 from app.engine.model_listing import Listing
 from app.engine.model_thread import Outcome, Work, Worker
 from model.errors import FileError, InputError

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from app.engine.catalog import Catalog
 from app.engine.jobs import ReplyJob, StreamJob, TraceJob
-from app.engine.long_texts import LongJob, Passes
+from app.engine.long_text_pictures import LongJob, Passes
+from app.engine.model_catalog import Catalog
 from model.adapters.requests.adapter_interface import Adapter
 from model.file_reading import panics_of
 from model.progress import Listener, StoppedError, ignore, reporting, stoppable

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from app.engine.catalog import Catalog
 from app.engine.child_process import ChildProcess, receive
 from app.engine.engine_process import Advanced, Ended, Failed, Forget, Opened, Run, Stop
+from app.engine.model_catalog import Catalog
 from app.engine.model_listing import Listing
 from app.engine.model_thread import Outcome, Work, Worker
 from app.engine.start_processes import Launcher

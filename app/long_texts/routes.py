@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.engine.engine import Engine
 from app.engine.jobs import Encoded, Encoding, ReplyJob
-from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
+from app.engine.long_text_pictures import LongJob, Overview, Tile, TokensJob, View
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply, line
 from app.figures.sentence_figures import OneTextShareState, SentenceState

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from app.engine.catalog import KEPT
+from app.engine.model_catalog import KEPT
 from app.engine.model_listing import Listing
 from app.engine.reply_formats import Reply
 from app.http.limits import Shared

@@ -1,7 +1,7 @@
 """The process of a run: it trains, sends events and follows commands.
 
-Only this process imports the training code (`model.live_training.run`), and only after its start;
-the server never does. It sends events as plain documents and receives the commands
+Only this process imports the training code (`model.live_training.live_run`), and only after its
+start; the server never does. It sends events as plain documents and receives the commands
 `{"pause": true}`, `{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its
 state and ends. If the disk takes no more, it sends `{"failed": {"why": …}}` and ends.
 """
@@ -20,8 +20,8 @@ from app.store.disk_files import disk_problem
 from model.live_training.options_and_events import LiveOptions, trace_path
 
 if TYPE_CHECKING:
+    from model.live_training.live_run import LiveRun
     from model.live_training.options_and_events import Advanced, Begun, LiveEvent, Observed
-    from model.live_training.run import LiveRun
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class EndError(Exception):
 
 def main(connection: Connection, task: Wanted) -> None:
     """Train to the end, until asked to end, or until the server is gone."""
-    from model.live_training.run import LiveRun, branch, in_background
+    from model.live_training.live_run import LiveRun, branch, in_background
     from model.train.run_state import STATE
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process

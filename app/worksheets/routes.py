@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from app.assets.languages import languages, negotiate
 from app.assets.qr import MAX_QR_BYTES, qr_code
 from app.assets.templates import base_url, render
-from app.collections import links
+from app.collections import link_previews
 from app.collections import service as collections
 from app.collections.service import Shown
 from app.engine.jobs import Encoding
@@ -114,7 +114,7 @@ async def sheet_of(
             tasks += _titled(await _item(services, item, seed + item.n, lang), item.title)
         title, path, is_sentence = collection.document["title"], f"/c/{collection.id}", False
     else:
-        target = await links.target(services, request, link, "link")
+        target = await link_previews.target(services, request, link, "link")
         is_sentence = target.kind == "workspace"
         if is_sentence and sentence:
             target = _with_sentence(target, sentence)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from model.errors import InputError
-from model.lab.request import MATRICES, LabRequest, Matrix, Step, Steps, Vector, check
+from model.lab.lab_request import MATRICES, LabRequest, Matrix, Step, Steps, Vector, check
 from model.lab.stages import (
     RELATIVE,
     Norm,

@@ -7,7 +7,7 @@
 Losses are in nats per target token. Seconds are training time, without pauses.
 
 This module imports no training code: the server validates requests with it. The run itself is
-`model.live_training.run`, in a process of its own.
+`model.live_training.live_run`, in a process of its own.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import (
     Budgets,
@@ -23,6 +22,7 @@ from app.engine.fair_queue import (
     fitting,
 )
 from app.engine.jobs import price
+from app.engine.model_catalog import Catalog
 from app.engine.runners import Runners
 from app.engine.streamed_replies import DecodeJob, SweepJob
 from app.http.tasks_and_caches import ByteCache

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog, NoModelError
+from app.engine.model_catalog import Catalog, NoModelError
 from app.engine.model_listing import Listing
 from app.pages import health
 from model.adapters import open_model

@@ -17,11 +17,12 @@ import pytest
 import torch
 
 from app.engine import child_process
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.child_process import Opening, receive, send
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
 from app.engine.jobs import Encoded, Encoding, ReplyJob, StreamJob, TraceJob
+from app.engine.model_catalog import Catalog
 from app.engine.model_listing import ParametersJob
 from app.engine.model_thread import Batch
 from app.engine.runners import Process, Runners, in_processes

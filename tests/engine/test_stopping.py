@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client
+from app.engine.model_catalog import Catalog
 from app.engine.model_thread import Batch, Worker
 from app.engine.runners import Runners
 from app.engine.streamed_replies import SweepJob

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from tests.fuzz.contract import Asked, Contract, contract_of

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from app.assets.languages import languages
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.handouts import service as handouts
 from app.handouts.handout_html import FEW, MANY

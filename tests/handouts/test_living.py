@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.http.problems import ProblemError
 from app.local_models import LAST_FILE, ExportedModels, as_global
 from app.store.disk_files import FULL, UNAVAILABLE

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from headlight import show
 from tests.browsing.api import client
 from tests.browsing.legible import SMALL_LABELS, overflow

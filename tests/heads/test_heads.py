@@ -6,7 +6,7 @@ import httpx
 import pytest
 import torch
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from model.adapters.open_model import open_model
 from model.corpus.row_patterns import patterns_of
 from model.measure.head_survey import survey_heads

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from app.assets.static_files import Vendor
-from app.engine.catalog import Catalog
 from app.engine.engine import BusyError, Engine
 from app.engine.fair_queue import SpentError
+from app.engine.model_catalog import Catalog
 from app.heads.indexing import Indexing
 from app.http.file_formats import NPZ
 from app.main import create_app

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.http import request_fields as fields
 from model.adapters.requests.request import Decode, Request
 from model.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.pages import health
 from tests.serving.failing_disk import FailingDisk
 from tests.serving.fixtures import Serving

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from pydantic_core import to_jsonable_python
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.traces.replies import ListedModelReply
 from model.adapters.requests.model_info import CAPABILITIES

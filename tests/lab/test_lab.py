@@ -10,7 +10,7 @@ import pytest
 
 from app.lab import LabBody, price
 from model.lab.compute import compute, scaling
-from model.lab.request import LabRequest
+from model.lab.lab_request import LabRequest
 from tests.serving.fixtures import Serving
 from tests.serving.problem import JSON, hold
 

@@ -16,7 +16,7 @@ from app.figures.preview_picture import by_hand
 from app.lab import names
 from app.shares.formats import FORMAT
 from model.lab.compute import compute
-from model.lab.request import LabRequest
+from model.lab.lab_request import LabRequest
 from tests.handouts.test_handout import unpacked
 from tests.serving.fixtures import Serving
 from tests.serving.problem import hold

@@ -14,7 +14,7 @@ from app.lessons.course import numbers as quotes
 from app.lessons.markdown import Figure, Predict
 from app.lessons.markdown_extensions import FigureBlock
 from model.lab.compute import WIDTHS, compute, scaling
-from model.lab.request import LabRequest, Steps
+from model.lab.lab_request import LabRequest, Steps
 from tests.lessons.conftest import Models
 from tests.lessons.facts import two
 from tests.lessons.make import computed, surprises

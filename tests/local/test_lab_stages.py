@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 from app.lab import LabBody, worked_out
-from model.lab.request import MATRICES
+from model.lab.lab_request import MATRICES
 from tests.local.exported_model import node
 
 Json = dict[str, Any]

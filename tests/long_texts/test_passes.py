@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import torch
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import Client, asking
 from app.engine.jobs import Encoding
-from app.engine.long_texts import LongJob, Overview, Passes, Tile
+from app.engine.long_text_pictures import LongJob, Overview, Passes, Tile
+from app.engine.model_catalog import Catalog
 from app.engine.runners import CachedPassRunners, Runners, Threads
 from app.http.file_formats import JSON
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
-from model.long.attention import LongAttention, Stored
 from model.long.flash_kernels import Rule, Scored
+from model.long.long_attention import LongAttention, Stored
 from model.progress import go_on
 from tests.model.tiny_huggingface import make
 from tests.servers import PATIENCE

@@ -15,11 +15,11 @@ import pytest
 import uvicorn
 
 from app.assets.static_files import Vendor
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.main import create_app
 from app.settings import Settings
-from model.long.attention import LongAttention
+from model.long.long_attention import LongAttention
 from model.progress import StoppedError, go_on
 from tests.model.tiny_huggingface import make
 from tests.servers import PATIENCE, free_port
@@ -145,7 +145,7 @@ async def test_an_error_ends_the_stream(
     def fails(*_: object) -> None:
         raise ValueError
 
-    monkeypatch.setattr("app.engine.long_texts.overview", fails)
+    monkeypatch.setattr("app.engine.long_text_pictures.overview", fails)
     async with serving(small, tmp_path) as client:
         watching = watched(client, TEXT + " Fails.")
         await anext(watching)

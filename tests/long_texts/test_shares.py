@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from app.assets.bundles import script
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.figures.heatmap import colours
 from app.shares.schemas import ShareReply

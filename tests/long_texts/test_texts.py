@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.long_texts.schemas import OverviewReply, TileReply
 from tests.model.tiny_huggingface import make

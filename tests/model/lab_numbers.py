@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from model.lab.request import LabRequest
+from model.lab.lab_request import LabRequest
 
 IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 SIMPLE = LabRequest(IDENTITY, IDENTITY, IDENTITY, IDENTITY)

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from model.adapters.huggingface import opening as checks
+from model.adapters.huggingface import open_folder as checks
 from model.adapters.open_model import open_model
 from model.errors import FileError
 from tests.model.tiny_huggingface import make

@@ -12,7 +12,7 @@ pytest.importorskip("transformers")
 import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from model.adapters.huggingface import attention
+from model.adapters.huggingface import recorded_attention
 from model.adapters.huggingface.huggingface_adapter import HuggingFace, load_huggingface
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace
@@ -89,15 +89,17 @@ def test_every_length_is_eagers(folders: Path, name: str) -> None:
 @pytest.fixture
 def maskless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Register `attend` but no mask, as a careless adapter would."""
-    AttentionMaskInterface._global_mapping.pop(attention.IMPLEMENTATION, None)
+    AttentionMaskInterface._global_mapping.pop(recorded_attention.IMPLEMENTATION, None)
     monkeypatch.setattr(
-        attention,
+        recorded_attention,
         "register",
-        lambda: AttentionInterface.register(attention.IMPLEMENTATION, attention.attend),
+        lambda: AttentionInterface.register(
+            recorded_attention.IMPLEMENTATION, recorded_attention.attend
+        ),
     )
     yield
     monkeypatch.undo()
-    attention.register()
+    recorded_attention.register()
 
 
 @pytest.mark.parametrize("name", ["bert", "llama", "t5", "mistral"])

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.lab.compute import compute
-from model.lab.request import LabRequest, Matrix, Relative
+from model.lab.lab_request import LabRequest, Matrix, Relative
 from tests.model.lab_numbers import IDENTITY, SIMPLE, Drawn, close, tensor
 
 SIZES = [(1, 1, 1, 1), (3, 3, 2, 2), (8, 8, 4, 2), (5, 7, 12, 3), (64, 64, 64, 8)]

@@ -8,7 +8,7 @@ import pytest
 
 from model.errors import InputError
 from model.lab.compute import compute
-from model.lab.request import Relative
+from model.lab.lab_request import Relative
 from tests.model.lab_numbers import IDENTITY, SIMPLE
 
 MEMORY = [[1.0, 2.0], [3.0, 4.0]]

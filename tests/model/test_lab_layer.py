@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from model.lab.compute import compute
-from model.lab.request import LabRequest
+from model.lab.lab_request import LabRequest
 from model.train.loss import output_loss
 from tests.model.lab_numbers import IDENTITY, SIMPLE, Drawn, close, tensor
 

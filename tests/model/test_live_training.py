@@ -11,7 +11,8 @@ from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder, load
 from model.errors import InputError
-from model.live_training import run as live_run
+from model.live_training import live_run as live_run
+from model.live_training.live_run import LiveRun, accuracy, adapter_of, probe, probes_of
 from model.live_training.options_and_events import (
     MAX_TOKENS,
     Advanced,
@@ -25,7 +26,6 @@ from model.live_training.options_and_events import (
     state_path,
     tasks_offered,
 )
-from model.live_training.run import LiveRun, accuracy, adapter_of, probe, probes_of
 from model.train.data import Corpus, TrainingExample
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS

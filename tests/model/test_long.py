@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from model.long import attention, flash_kernels
-from model.long.attention import LongAttention, Stored, grouped, largest, overview, span
+from model.long import flash_kernels, long_attention
 from model.long.flash_kernels import Bias, Rule, Scored, flash_attention
+from model.long.long_attention import LongAttention, Stored, grouped, largest, overview, span
 from model.progress import StoppedError, stoppable
 from model.transformer.masks import named
 
 
 @dataclass(frozen=True)
 class Case:
-    """Random q, k and v with every option of an attention."""
+    """Random q, k and v with every option of an long_attention."""
 
     heads: int
     groups: int
@@ -121,7 +121,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use blocks of a few rows, so that short texts have several."""
     monkeypatch.setattr(flash_kernels, "BLOCK", 7)
     monkeypatch.setattr(flash_kernels, "BAND", 5)
-    monkeypatch.setattr(attention, "ROWS", 6)
+    monkeypatch.setattr(long_attention, "ROWS", 6)
 
 
 UNHURRIED = settings(deadline=None, max_examples=15)

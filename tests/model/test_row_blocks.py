@@ -10,7 +10,7 @@ from torch import Tensor
 
 pytest.importorskip("transformers")
 
-from model.adapters.huggingface import attention
+from model.adapters.huggingface import recorded_attention
 from model.adapters.huggingface.huggingface_adapter import load_huggingface
 from model.adapters.requests.request import Request
 from model.trace.interventions import Cell, Intervention
@@ -48,7 +48,7 @@ def test_weights_and_mix_are_those_of_a_softmax(shape: tuple[int, int], rule: st
     v = torch.randn(2, 3, shape[1], 5, generator=made)
     allowed = masks(*shape)[rule]
     with torch.inference_mode():
-        weights, mix = attention.softmax_attention(q, k, v, allowed, 0.7)
+        weights, mix = recorded_attention.softmax_attention(q, k, v, allowed, 0.7)
     every = [head // 2 for head in range(6)]
     scores = q.double() @ k[:, every].mT.double() * 0.7
     expected = scores.masked_fill(~allowed[:, None], -torch.inf).softmax(-1).nan_to_num(0)
@@ -80,11 +80,11 @@ def test_a_text_is_the_same_alone_padded_and_among_others(
     allowed = masks(whole, whole)[rule][:1] & real
     q1, k1, v1 = (tensor[index : index + 1, :, own] for tensor in (q, k, v))
     with pytest.MonkeyPatch.context() as patch, torch.inference_mode():
-        patch.setattr(attention, "LARGE", large)
-        patch.setattr(attention, "BLOCK", 5)
-        weights, mix = attention.softmax_attention(q, k, v, allowed, 0.7)
+        patch.setattr(recorded_attention, "LARGE", large)
+        patch.setattr(recorded_attention, "BLOCK", 5)
+        weights, mix = recorded_attention.softmax_attention(q, k, v, allowed, 0.7)
         mask = masks(length, length)[rule][:1]
-        alone, mixed = attention.softmax_attention(q1, k1, v1, mask, 0.7)
+        alone, mixed = recorded_attention.softmax_attention(q1, k1, v1, mask, 0.7)
     torch.testing.assert_close(weights[index, :, own, own], alone[0], atol=1e-6, rtol=1e-5)
     torch.testing.assert_close(mix[index, :, own], mixed[0], atol=1e-5, rtol=1e-5)
     assert not weights.masked_select(~allowed[:, None]).any()
@@ -96,8 +96,8 @@ def test_a_trace_is_the_same_with_and_without_scores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: int
 ) -> None:
     """Blocks of three rows, so that short texts have several."""
-    monkeypatch.setattr(attention, "LARGE", large)
-    monkeypatch.setattr(attention, "BLOCK", 3)
+    monkeypatch.setattr(recorded_attention, "LARGE", large)
+    monkeypatch.setattr(recorded_attention, "BLOCK", 3)
     adapter = load_huggingface(make(name, tmp_path / name), "cpu")
     target = "A dog" if len(adapter.info.texts) == 2 else None
     place = adapter.info.attentions[1].place

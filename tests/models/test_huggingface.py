@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.settings import Settings
 from model.adapters import open_model
 from tests.model.tiny_huggingface import make

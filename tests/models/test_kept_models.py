@@ -12,7 +12,7 @@ import httpx
 import pytest
 import torch
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
 from app.runs.kept_models import DAY, KEY, KeptModels

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.traces.replies import TraceReply
 from app.traces.schemas import DecodeLine

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from model.bundle.weights import save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig

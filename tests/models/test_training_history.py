@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from model.bundle.measurements import LEARNING, Learning, load_learning
 from model.bundle.weights import CHECKPOINTS

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from app.engine.catalog import Catalog
 from app.engine.child_process import Opening, encode
 from app.engine.engine_process import Ended, EngineError, Run
 from app.engine.jobs import Encoding, StreamJob
-from app.engine.long_texts import LongJob, Tile
+from app.engine.long_text_pictures import LongJob, Tile
+from app.engine.model_catalog import Catalog
 from app.engine.model_thread import Batch, Line, Outcome, Work
 from app.http.file_formats import SAFETENSORS
 from app.scale.replica import STREAM_SECONDS, Replica

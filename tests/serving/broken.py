@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.server import serve
 from app.settings import Settings
 from model.adapters.requests.request import Request

@@ -5,9 +5,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.fair_queue import NOBODY, Client, asking
+from app.engine.model_catalog import Catalog
 from app.engine.runners import Runners
 from model.adapters.requests.request import Request
 from model.adapters.requests.trace import Trace

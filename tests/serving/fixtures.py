@@ -15,7 +15,7 @@ from redis import Redis
 
 from app.assets.static_files import Vendor, vendored
 from app.engine import start_processes
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from app.store.store import open_store

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import uvicorn
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Engine
+from app.engine.model_catalog import Catalog
 from app.http.route_dependencies import Services
 from app.main import create_app
 from app.settings import Settings

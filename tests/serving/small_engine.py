@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import orjson
 
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, Engine
 from app.engine.jobs import Encoding, TraceJob
+from app.engine.model_catalog import Catalog
 from app.engine.runners import Runners
 from app.http.file_formats import JSON
 from model.adapters.requests.request import Request

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.figures.sentence_figures import ShareState
 from app.shares import formats

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.assets.bundles import script
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from tests.handouts.test_handout import unpacked
 from tests.serving.fixtures import Serving

@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.shares.formats import FORMAT, upgraded
 from app.store.documents import ALPHABET, ID_LENGTH, KEY_LENGTH, new_id

@@ -33,7 +33,7 @@ from app.store.documents import new_id
 from app.store.storage_errors import StorageError
 from model.bundle.ctranslate2_export import exported
 from model.bundle.weights import CHECKPOINTS, load_bundle, save_bundle
-from model.live_training import run as live_run
+from model.live_training import live_run as live_run
 from model.live_training.options_and_events import LiveOptions, state_path
 from tests.serving.failing_disk import FailingDisk
 from tests.serving.storage import add, open_shares

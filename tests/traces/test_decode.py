@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.traces.schemas import DecodeLine
 from tests.serving.fixtures import Serving
 from tests.serving.slow import Slow

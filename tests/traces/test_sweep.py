@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 from app.traces.service import SweepLine
 from tests.serving.fixtures import Serving

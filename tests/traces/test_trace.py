@@ -6,7 +6,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.engine.reply_formats import Reply
 
 SENTENCE = "The cat sat on the mat."

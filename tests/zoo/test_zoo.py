@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
+from app.engine.model_catalog import Catalog
 from app.settings import ZOO, Settings
 from model.zoo.registry import TASKS
 from tests.serving.fixtures import Serving

@@ -31,8 +31,8 @@ from model.explain.patterns import needed, summary
 from model.explain.relevance import names as relevance_names
 from model.explain.residual_stream import Stream
 from model.file_reading import reading
-from model.long.attention import LongAttention
 from model.long.flash_kernels import Rule, Scored, flash_attention
+from model.long.long_attention import LongAttention
 from model.text.tokens import BOS, Token
 from model.trace.attentions import AttentionInfo
 from model.trace.interventions import Intervention

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.forward import TYPES, Forward, padded_batch
-from model.adapters.huggingface.probing import agree
+from model.adapters.huggingface.attention_probing import agree
+from model.adapters.huggingface.forward_passes import TYPES, Forward, padded_batch
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.huggingface.unsupported_models import error_line, own_attention
 from model.adapters.requests.adapter_interface import Adapter

@@ -17,7 +17,7 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache
 
 from model.adapters.huggingface.batch_rows import RequestRow, RowMaker
-from model.adapters.huggingface.forward import Forward
+from model.adapters.huggingface.forward_passes import Forward
 from model.adapters.requests.request import DecodedIds, Ids, search_steps
 from model.adapters.requests.trace import Output, scored
 from model.decode.decoding_steps import SearchStep

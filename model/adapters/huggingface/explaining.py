@@ -16,8 +16,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from model.adapters.huggingface.attention_probing import Layout
 from model.adapters.huggingface.batch_rows import RequestRow
-from model.adapters.huggingface.forward import Encoded, Forward
+from model.adapters.huggingface.forward_passes import Encoded, Forward
 from model.adapters.huggingface.parameters import (
     OFFSETS,
     Calculation,
@@ -28,7 +29,6 @@ from model.adapters.huggingface.parameters import (
     networks,
     norms_before,
 )
-from model.adapters.huggingface.probing import Layout
 from model.adapters.huggingface.projections import Projection, Projections, Rotation
 from model.adapters.huggingface.stream_hooks import install_hooks, names_of
 from model.adapters.huggingface.stream_modules import (

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.attention import shared_copy
+from model.adapters.huggingface.attention_probing import Layout, draw_ids, probe
 from model.adapters.huggingface.batch_rows import (
     LONG,
     RequestRow,
@@ -22,10 +22,10 @@ from model.adapters.huggingface.batch_rows import (
 )
 from model.adapters.huggingface.decoding import Decoder, OneTextOutput
 from model.adapters.huggingface.explaining import InsideTensors
-from model.adapters.huggingface.forward import Forward, LongForward
-from model.adapters.huggingface.opening import OpenedModel, open_folder
+from model.adapters.huggingface.forward_passes import Forward, LongForward
+from model.adapters.huggingface.open_folder import OpenedModel, open_folder
 from model.adapters.huggingface.parameters import read_parameter
-from model.adapters.huggingface.probing import Layout, draw_ids, probe
+from model.adapters.huggingface.recorded_attention import shared_copy
 from model.adapters.huggingface.tokenizer import TextTokenizer
 from model.adapters.huggingface.unsupported_models import input_embeddings, vocabulary
 from model.adapters.requests.adapter_interface import Adapter

@@ -24,17 +24,17 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.huggingface.attention import (
+from model.adapters.huggingface.attention_probing import probe, run
+from model.adapters.huggingface.forward_passes import Forward
+from model.adapters.huggingface.huggingface_adapter import HuggingFace
+from model.adapters.huggingface.open_folder import OpenedModel
+from model.adapters.huggingface.parameters import calculations, networks, norms_before
+from model.adapters.huggingface.recorded_attention import (
     IMPLEMENTATION,
     configs,
     restore_class,
     shared_copy,
 )
-from model.adapters.huggingface.forward import Forward
-from model.adapters.huggingface.huggingface_adapter import HuggingFace
-from model.adapters.huggingface.opening import OpenedModel
-from model.adapters.huggingface.parameters import calculations, networks, norms_before
-from model.adapters.huggingface.probing import probe, run
 from model.adapters.huggingface.stream_hooks import (
     RecordedStreams,
     StreamHook,

@@ -26,7 +26,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adapters.huggingface.attention import Call
 from model.adapters.huggingface.projections import (
     Projections,
     Rotation,
@@ -34,6 +33,7 @@ from model.adapters.huggingface.projections import (
     projections_of,
     rotations,
 )
+from model.adapters.huggingface.recorded_attention import Call
 from model.adapters.huggingface.stream_modules import (
     FFN,
     Anatomy,

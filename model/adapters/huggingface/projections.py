@@ -27,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.attention import Call
+from model.adapters.huggingface.recorded_attention import Call
 from model.adapters.huggingface.stream_modules import ModuleCall, close, linear, norm_of
 from model.explain.residual_stream import Norm
 

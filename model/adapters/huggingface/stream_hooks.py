@@ -17,7 +17,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.huggingface.attention import running
+from model.adapters.huggingface.recorded_attention import running
 from model.adapters.huggingface.stream_modules import Anatomy, Term
 from model.explain.residual_stream import PROJECTED
 from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap

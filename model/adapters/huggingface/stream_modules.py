@@ -21,8 +21,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.huggingface.attention import Call
-from model.adapters.huggingface.probing import Layout, ProbePass, run
+from model.adapters.huggingface.attention_probing import Layout, ProbePass, run
+from model.adapters.huggingface.recorded_attention import Call
 from model.explain.residual_stream import Norm
 
 CLOSE = 1e-4

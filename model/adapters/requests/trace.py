@@ -14,7 +14,7 @@ from model.decode.decoding_steps import Hypothesis, SearchStep
 from model.errors import InputError
 from model.explain.patterns import Summary
 from model.explain.score_terms import ScoreSplit
-from model.long.attention import LongAttention
+from model.long.long_attention import LongAttention
 from model.text.tokens import Token
 from model.trace.notebook_html import tensors_html
 from model.trace.tensor_names import TensorsByPlace

@@ -13,18 +13,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.attention import Call, passing, passing_long
-from model.adapters.huggingface.probing import (
+from model.adapters.huggingface.attention_probing import (
     READ,
     WRITTEN,
     Layout,
     decoder_inputs,
     weight_options,
 )
+from model.adapters.huggingface.recorded_attention import Call, passing, passing_long
 from model.adapters.huggingface.stream_hooks import Streams
 from model.errors import InputError
-from model.long.attention import LongAttention
 from model.long.flash_kernels import Scored, flash_attention
+from model.long.long_attention import LongAttention
 from model.progress import Layers
 from model.trace.attentions import CROSS, AttentionInfo, by_place
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Tap
@@ -51,6 +51,7 @@ def _unbanded(reported: Tensor, keys: int) -> Tensor:
 
 
 CANDIDATES = 10  # candidates per token
+
 TYPES = "token_type_ids"
 
 
@@ -260,6 +261,7 @@ def padded_batch(
 
 
 CLOSE = 1e-4
+
 Attentions = dict[str, LongAttention]
 
 

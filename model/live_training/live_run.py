@@ -45,7 +45,9 @@ from model.zoo.registry import DIRECTION, LANGUAGES, tokenizer_of
 from model.zoo.tasks import Example
 
 PROBES = 3
+
 SELECT = ("*.weights", "*.mask")
+
 BEYOND = 4  # tokens by which an answer may be longer than the right one
 
 
@@ -108,8 +110,11 @@ def probe(adapter: EncoderDecoder, probes: Sequence[Example]) -> tuple[Probed, .
 
 
 OBSERVED = 40  # approximate number of snapshots in a run
+
 POINTS = 200  # approximate number of points in a learning curve
+
 EXAMPLES, HELD_OUT = 20_000, 400
+
 DATA = ("task", "longest", "seed", "batch")  # options that determine the examples and their order
 
 

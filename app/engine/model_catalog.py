@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 
-from app.engine.long_texts import Passes
+from app.engine.long_text_pictures import Passes
 from app.engine.model_listing import Listing
 from model.adapters.open_model import open_model
 from model.adapters.requests.adapter_interface import Adapter
@@ -27,6 +27,7 @@ from model.adapters.requests.model_info import ModelInfo
 from model.errors import FileError
 
 Loader = Callable[[], Adapter]
+
 KEPT = "kept-*"  # folders of models kept from training runs
 
 log = logging.getLogger(__name__)

@@ -22,15 +22,23 @@ from model.errors import Excess, InputError
 from model.request_limits import Probability
 
 SIDE = 64  # rows or columns of a matrix
+
 LARGEST = 1_000_000.0
 
 Number = Annotated[float, Interval(ge=-LARGEST, le=LARGEST)]
+
 Vector = Sequence[Number]
+
 Matrix = Sequence[Vector]
+
 Target = Annotated[int, Interval(ge=0, le=SIDE - 1)]
+
 Heads = Annotated[int, Interval(ge=1, le=SIDE)]
+
 Width = Annotated[int, Interval(ge=1, le=SIDE)]
+
 Epsilon = Annotated[float, Interval(ge=0.0, le=1.0)]
+
 Offsets = Mapping[str, Number]
 
 
@@ -127,11 +135,14 @@ class Steps:
 
 
 MATRICES = ("x", "memory", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "w_vocab")
+
 VECTORS = (
     *("b_q", "b_k", "b_v", "b_o", "w", "b"),
     *("gamma", "beta", "b_1", "b_2", "ffn_gamma", "ffn_beta"),
 )
+
 NUMBERS = (int, float)
+
 KINDS = {str: "text", bool: "true or false", type(None): "nothing", dict: "an object"}
 
 

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from model.adapters.huggingface.attention import IMPLEMENTATION, Call, passing
+from model.adapters.huggingface.recorded_attention import IMPLEMENTATION, Call, passing
 from model.adapters.huggingface.unsupported_models import (
     other_inputs,
     other_results,
@@ -42,10 +42,13 @@ from model.trace.attentions import (
 from model.trace.tensor_tap import SOURCE, TARGET, Tap
 
 READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes identify cross-attention
+
 PADDED = 2  # padding tokens in the second row
+
 CLOSE = 1e-4
 
 Texts = Mapping[Kind, tuple[str, str]]
+
 Weights = Mapping[Kind, Sequence[Tensor]]
 
 
@@ -180,7 +183,9 @@ def call_order(part: ProbePass, layers: Iterable[ProbedAttention]) -> tuple[str,
 
 
 TEXT = "text"  # the only text of a model that reads one
+
 TOLERANCE = 5e-4  # of weights, and relative to the largest output; other kernels round by 1e-5
+
 ROUNDINGS = 16  # times the precision of a model that rounds more than float32
 
 Route = Literal["recorded", "eager", "mixed"]

@@ -23,7 +23,7 @@ from model.adapters.requests.request import Request
 from model.adapters.requests.trace import LongPass
 from model.adapters.requests.validate import check_range
 from model.errors import Excess, InputError
-from model.long.attention import LongAttention, grouped, largest, overview, span
+from model.long.long_attention import LongAttention, grouped, largest, overview, span
 from model.progress import report
 from model.trace.tensor_names import select
 

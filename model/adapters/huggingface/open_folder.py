@@ -26,7 +26,7 @@ import transformers
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from model.adapters.huggingface import attention
+from model.adapters.huggingface import recorded_attention
 from model.adapters.huggingface.unsupported_models import check_reads_ids
 from model.device import check_memory
 from model.errors import FileError
@@ -42,13 +42,21 @@ from model.file_reading import (
 )
 
 CONFIG, WEIGHTS, INDEX = "config.json", "*.safetensors", "model.safetensors.index.json"
+
 SETTINGS = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+
 VOCABULARIES = ("tokenizer.json", "added_tokens.json", "vocab.json")
+
 OTHERS = ("vocab.txt", "merges.txt", "*.model", "*.spm")
+
 LAYERS = 1_000  # layers of a stack
+
 LARGEST = 2**31 - 1  # a number in a config: some state the length of a text as this
+
 STEPS = 30_000_000  # calls of functions; a model of 100 layers takes 700,000
+
 PACKED = 16  # numbers of 2 bits in one of 32
+
 SPARE = 1 << 26  # numbers of masks and tables, which are in no file
 
 
@@ -187,14 +195,18 @@ def check_loaded(folder: Path, loading: dict[str, Any]) -> None:
 
 
 CARD = "README.md"
+
 ABOUT = "headlight.json"  # optional: {"name": …, "prompts": […]}
+
 DTYPES: dict[str, Any] = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
     "auto": "auto",  # as stored
 }
+
 QUANTISED = ("bitsandbytes", "gptq", "torchao")
+
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -228,7 +240,7 @@ def open_folder(folder: Path, device: str, dtype: str | None = None, name: str =
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, not {str(dtype)[:40]!r}")
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    attention.register()
+    recorded_attention.register()
     model = _model(folder, device, dtype)
     for part in (model.config, model.config.get_text_config(), *_halves(model.config)):
         part.use_cache = False  # every pass reads the whole text

@@ -40,7 +40,9 @@ from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 
 IMPLEMENTATION = "headlight"
+
 KV_HEAD = "kv_head"  # a head of keys and values that several heads of queries share
+
 SINK = "sink"  # the weight of an attention sink, which is not a token
 
 
@@ -76,6 +78,7 @@ class LongAttentionPass(Protocol):
 
 
 _running: ContextVar[Pass | None] = ContextVar("running", default=None)
+
 _long: ContextVar[LongAttentionPass | None] = ContextVar("long", default=None)
 
 
@@ -294,7 +297,9 @@ def restore_class(config: Any) -> None:
 
 
 LARGE = 1 << 16  # weights of a head; with fewer, computing all heads at once is as fast
+
 CACHED = 1 << 18  # scores of a block that hides nothing, 1 MB
+
 BLOCK = 128  # rows of a block that hides some keys: the fewer rows, the more keys to skip
 
 
