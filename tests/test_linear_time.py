@@ -49,7 +49,7 @@ OURS = (
 LOOPS = (
     "app.engine.start_engines: pattern",
     "model.adapters.huggingface.hub: pattern",
-    "model.adapters.huggingface.opening: pattern",
+    "model.adapters.huggingface.open_folder: pattern",
 )
 
 

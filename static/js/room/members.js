@@ -199,7 +199,7 @@ function named(t, { kind, minutes = 1, own: isOwnNetwork, came = [0, 0] }) {
 /** The most items of a collection. */
 const MAX_ITEMS = 50;
 const HOME = "http://room";
-/** What a field of a formula may hold in a link of a collection (app/answers/figure_states.py). */
+/** What a field of a formula may hold in a link of a collection (app/lab.py). */
 const NUMBER = /^[\d,. ]{1,20}$/;
 
 /**

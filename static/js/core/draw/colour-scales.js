@@ -2,7 +2,7 @@
  * Colour scales. Each is a straight line through OKLab, along which a value lies at its power
  * `LIFT`: steps shrink evenly towards the strong end, so that small values are seen. It is cut into
  * stops between which Plotly and our canvas both mix plain sRGB: the same value has the same colour
- * in either. app/preview/colours.py has the same scale.
+ * in either. app/figures/heatmap.py has the same scale.
  */
 
 import { el } from "../../lib/dom.js";
