@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app.engine import engine as engines
-from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.jobs import Encoded, ReplyJob
+from app.engine.model_catalog import Catalog
 from app.engine.model_thread import Outcome, Work
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from model.adapters.requests.adapter_interface import Adapter

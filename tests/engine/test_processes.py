@@ -17,7 +17,6 @@ import pytest
 import torch
 
 from app.engine import child_process
-from app.engine.model_catalog import Catalog
 from app.engine.child_process import Opening, receive, send
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import Ended, EngineError, Opened, Run, _Server
