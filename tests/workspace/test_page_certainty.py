@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browsing import api
@@ -14,6 +15,8 @@ from tests.browsing.workspace import Workspace
 RIGHT = "I love you."
 WRONG = "The trophy wouldn't fit in the suitcase."
 NONSENSE = "asdf qwer"
+# Only some of its words are doubtful.
+PARTLY_WRONG = "Two dogs chased the cat up a tree."
 LINE = "#certainty"
 
 
@@ -46,7 +49,7 @@ def test_doubtful_words_are_those_that_the_numbers_say(workspace: Workspace) -> 
 def test_the_caption_follows_and_the_menu_leads_on(workspace: Workspace) -> None:
     workspace.open(source=NONSENSE, view="attention", block="cross", layer=2, head=0, query=0)
     expect(workspace.find(LINE)).to_contain_text("This small model is often wrong here.")
-    expect(workspace.find("#caption")).to_contain_text("), but the translation is improbable.")
+    expect(workspace.find("#caption")).to_contain_text("). But the translation is improbable.")
     assert violations(workspace.page) == []
     button = workspace.find(LINE).get_by_role("button", name="Why is it wrong?")
     button.click()
@@ -59,6 +62,36 @@ def test_the_caption_follows_and_the_menu_leads_on(workspace: Workspace) -> None
     button.click()
     workspace.find(LINE).get_by_role("button", name="Unknown words").click()
     expect(workspace.find("#source-tokens .chip").nth(1)).to_be_focused()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_caption_follows_in_every_view_of_a_row_and_names_a_supervised_head(
+    workspace: Workspace, lang: str
+) -> None:
+    (model, *_) = client.get(f"{workspace.url}/api/models").json()
+    taught = model["taught"][0]
+    place = {"block": "cross", "layer": taught["layer"], "head": taught["head"], "query": 1}
+    improbable, word, supervised = {
+        "en": ("But the translation is improbable.", "But this word is improbable", "supervised"),
+        "zh": ("但这个译文的概率很低。", "但这个词的概率很低", "加入了对齐监督"),
+    }[lang]
+    output = api.trace(workspace.url, source=PARTLY_WRONG)["output"]
+    mean = math.exp(sum(output["logprobs"]) / len(output["logprobs"]))
+    assert mean > model["certainty"]["text"]
+    row = min(
+        (row for row, token in enumerate(output["tokens"]) if token["text"].strip().isalnum()),
+        key=lambda row: output["logprobs"][row],
+    )
+    probability = math.exp(output["logprobs"][row])
+    assert probability * mean <= model["certainty"]["word"]
+    for view in ["attention", "lines", "qkv", "space", "alignment", "worksheet"]:
+        key = {"key": 1} if view == "worksheet" else {}
+        workspace.open(source=NONSENSE, view=view, lang=lang, **place, **key)
+        expect(workspace.find("#caption")).to_contain_text(improbable)
+        expect(workspace.find("#caption")).to_contain_text(supervised)
+        workspace.open(source=PARTLY_WRONG, view=view, lang=lang, **place | {"query": row}, **key)
+        expect(workspace.find("#caption")).to_contain_text(word)
+        expect(workspace.find("#caption")).to_contain_text(f"{probability:.2f}")
 
 
 def test_a_share_and_a_handout_have_the_same_marks(

@@ -33,7 +33,8 @@ export function rowCaption({ phrase, t }, page, hovered) {
       : [];
   const decodes = blockAt(page).writes;
   const off = rowFinding.kind === "nothing" && choice.pool === "one" && isOff(page);
-  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : doubtfulSentence(page, rowFinding, rows.axis.groups[rowIndex], t) ?? sentence(rowFinding, decodes, t);
+  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? maximumSentence(rowFinding, t) : sentence(rowFinding, decodes, t);
+  const doubt = rowFinding.kind === "most" && choice.pool !== "max" ? doubtSentence({ phrase, t }, page, rows.axis.groups[rowIndex]) : [];
   const { by, col } = highlightIn(page, null, read);
   const pinned = by === "pin" && col !== null && highlightIn(page, hovered, read).col === col && choice.pool === "one";
   const lookingRow = pinned ? strongestQuery(matrix, col) : null;
@@ -50,8 +51,7 @@ export function rowCaption({ phrase, t }, page, hovered) {
     other: keys[1],
     count: keys.length,
     weight: "weight" in rowFinding ? rounded(rowFinding.weight, matrix.error, two) : "",
-    probability: decodes ? two(Math.min(...writtenProbabilities(page, rows.axis.groups[rowIndex]))) : "",
-  }), ...(answer ?? []), ...changeOfWeight({ phrase, t }, page, read, rowIndex, highlightIn(page, hovered, read).col)];
+  }), ...doubt, ...(answer ?? []), ...changeOfWeight({ phrase, t }, page, read, rowIndex, highlightIn(page, hovered, read).col)];
 }
 
 /**
@@ -75,24 +75,22 @@ function changeOfWeight({ phrase, t }, page, { matrix, cols }, rowIndex, col) {
   })];
 }
 
-/** The probabilities of the tokens that rows write. @param {import("../store/store.js").Page} page @param {number[]} queries */
-const writtenProbabilities = ({ trace }, queries) => queries.map((row) => Math.exp(trace?.output.logprobs[row] ?? 0));
+/** @param {import("../store/store.js").Page} page @param {number[]} tokens  of the output */
+const writtenProbabilities = ({ trace }, tokens) => tokens.map((token) => Math.exp(trace?.output.logprobs[token] ?? 0));
 
 /**
- * A row that writes, where what it writes, or the whole translation, is improbable.
+ * What follows a finding on a row that writes, where what it writes, or the whole translation, is improbable.
+ * @param {Pick<Context, "phrase" | "t">} context
  * @param {import("../store/store.js").Page} page
- * @param {Finding} rowFinding
- * @param {number[]} queries
- * @param {Context["t"]} t  only marks the messages here; the caller fills the placeholders
- * @returns {string | null}  null: the row does not write, or is not doubtful
+ * @param {number[]} tokens  the output tokens that are spoken of
+ * @returns {(string | import("../../lib/dom.js").Described)[]}  nothing if the row does not write, or is not doubtful
  */
-function doubtfulSentence(page, { kind }, queries, t) {
+export function doubtSentence({ phrase, t }, page, tokens) {
   // A projected caption has no room for more.
-  const isSaid = blockAt(page).writes && kind === "most" && !page.link.options.projector;
-  const doubts = isSaid ? doubtsOf(page) : null;
-  if (doubts?.improbable) return t("{place}: while writing {query} it looks most at {key} ({weight}), but the translation is improbable.");
-  if (queries.some((row) => doubtfulWord(doubts, row))) return t("{place}: while writing {query} it looks most at {key} ({weight}), but this word is improbable ({probability}).");
-  return null;
+  const doubts = blockAt(page).writes && !page.link.options.projector ? doubtsOf(page) : null;
+  if (doubts?.improbable) return [" ", t("But the translation is improbable.")];
+  if (!tokens.some((token) => doubtfulWord(doubts, token))) return [];
+  return [" ", ...phrase(t("But this word is improbable ({probability})."), { probability: two(Math.min(...writtenProbabilities(page, tokens))) })];
 }
 
 /**
@@ -108,6 +106,12 @@ function strongestQuery({ rows, cols, values }, col) {
   return best.weight >= 0.005 ? best : null;
 }
 
+/** The head that a page shows, and whether training told it where to look. @param {Context["t"]} t @param {Pick<import("../store/store.js").Page, "link" | "model">} page */
+export function headName(t, { link, model }) {
+  const numbers = { layer: link.layer + 1, head: link.head + 1 };
+  return model && isSupervised(model, link) ? t("Layer {layer}, head {head}, supervised to align", numbers) : t("Layer {layer}, head {head}", numbers);
+}
+
 /**
  * Which head (or that heads are pooled), the window that it sees, and what was left out.
  * @param {import("../store/store.js").Page} page
@@ -118,10 +122,7 @@ function whereabouts({ link, model }, { choice: { pool, hides }, templated }, t)
   const layer = link.layer + 1;
   const heads = model ? extent(model, link.block).heads : 0;
   const name = {
-    one: () =>
-      model && isSupervised(model, link)
-        ? t("Layer {layer}, head {head}, supervised to align", { layer, head: link.head + 1 })
-        : t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
+    one: () => headName(t, { link, model }),
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
   }[pool]();

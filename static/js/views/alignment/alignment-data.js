@@ -3,6 +3,7 @@
 import { combine } from "../../core/compute/aggregate-attention.js";
 import { alignment } from "../../core/compute/alignment.js";
 import { quoted } from "../../core/draw/token.js";
+import { doubtSentence, headName } from "../../core/figure/row-wording.js";
 import { isOff } from "../../core/store/interventions.js";
 import { attention, crossBlock, extent, isSupervised } from "../../core/wire/model.js";
 import { labels, languages } from "../../core/wire/tokens.js";
@@ -295,22 +296,22 @@ export function sentence({ phrase, t }, state, row) {
   if (Number.isNaN(alignment.special[row]))
     return phrase(t("{place}: {written} was written last, and no row has read it."), values);
   if (best < 0) return phrase(none, values);
-  return phrase(strongest, {
+  const finding = phrase(strongest, {
     ...values,
     source: asKey(source[best]),
     weight: rounded(alignment.soft.values[row * alignment.soft.cols + best], alignment.soft.error, two),
   });
+  return [...finding, ...doubtSentence({ phrase, t }, page, alignment.target.groups[row])];
 }
 
 /** @param {import("../../lib/dom.js").Child} part */
 export const text = (part) => h("span", {}, part).textContent ?? "";
 
 /** @param {Page} page @param {Context["t"]} t */
-function subject({ link }, t) {
-  const numbers = { layer: link.layer + 1, head: link.head + 1 };
+function subject({ link, model }, t) {
   if (link.options.of === "all") return t("Mean of all layers and heads");
-  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", numbers);
-  return t("Layer {layer}, head {head}", numbers);
+  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", { layer: link.layer + 1 });
+  return headName(t, { link, model });
 }
 
 /**

@@ -6,6 +6,7 @@
 import { quoted } from "../../core/draw/token.js";
 import { cellPicker, onSteps } from "../../core/figure/pointing.js";
 import { wording } from "../../core/figure/problem-wording.js";
+import { doubtSentence, headName } from "../../core/figure/row-wording.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { explainedPair } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
@@ -239,21 +240,22 @@ function sentence({ link, trace }) {
   return [h("span", { lang: from }, link.source), " → ", h("span", { lang: to }, trace.output.text)];
 }
 
-/** @param {Context} context @param {Work} found @returns {(Node | string)[]} */
+/** @param {Context} context @param {Work} found @returns {import("../../lib/dom.js").Child[]} */
 function headline({ store, t, phrase }, { query, key, weight, masked }) {
   const page = store.get();
-  const { layer, head } = page.link;
   const message = isOff(page)
     ? t("{place}: this head is off; it contributes nothing.")
     : masked
     ? t("{place}: {query} may not look at {key}; the weight is 0.")
     : t("{place}: {query} looks at {key} with weight {weight}.");
-  return phrase(message, {
-    place: h("span", { className: "place" }, t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })),
+  const finding = phrase(message, {
+    place: h("span", { className: "place" }, headName(t, page)),
     query: h("span", { className: "as-query" }, quoted(query.writes)),
     key: h("span", { className: "as-key" }, quoted(key.writes)),
     weight: four(weight),
   });
+  const row = explainedPair(page)?.query;
+  return [...finding, ...(isOff(page) || masked || row === undefined ? [] : doubtSentence({ phrase, t }, page, [row]))];
 }
 
 /** @param {Context["t"]} t */
