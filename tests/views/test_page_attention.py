@@ -186,3 +186,4 @@ def test_a_pinned_key_says_who_looks_at_it(workspace: Workspace) -> None:
     expect(said).to_contain_text(f"({values[most, 2]:.2f})")
     row = workspace.find("#target-tokens .chip").nth(most).locator(".token").last.inner_text()
     expect(said).to_contain_text(f"“{row}”" if f"“{row}”" in said.inner_text() else row)
+    expect(said).to_contain_text("The row that looks most at dog is the one that writes")

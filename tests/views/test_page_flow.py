@@ -55,7 +55,9 @@ def test_shares_are_the_rollout(workspace: Workspace, block: str) -> None:
     for leaf in (0, 2):  # both numbers of an input, as in the sentence
         workspace.find(f".river [data-leaf='{leaf}'] text").last.hover()
         said = workspace.find(".finding").inner_text()
-        found = [float(part.strip(" .,")) for part in said.split("rollout ")[1].split(", flow ")]
+        percent = round(100 * expected[leaf])
+        assert said.startswith(f"About {percent} % of " if percent else "Less than 1 % of ")
+        found = [float(part.strip(" .,)")) for part in said.split("rollout ")[1].split(", flow ")]
         assert found[0] == pytest.approx(expected[leaf], abs=6e-5)
         assert found[1] == pytest.approx(bars[leaf, 1], abs=0.0051)
 

@@ -87,6 +87,8 @@ def test_heads_and_parts_are_what_is_added_to_the_logit(workspace: Workspace) ->
     begin(workspace)
     logit = shows_parts(workspace, "inside.logit")
     expect(workspace.find(".balance")).to_contain_text(f"{logit:.4f}")
+    expect(workspace.find(".finding").first).to_contain_text("does most for it (")
+    expect(workspace.find(".finding").first).to_contain_text(f"of a logit of {logit:.2f}).")
     workspace.find(".of-slopes .rows .label").nth(1).hover()  # another token is another row
     other = told(workspace.url, "inside.logit.*")[0]["inside.logit.total"][1]
     expect(workspace.find(".balance")).to_contain_text(f"{other:.4f}")

@@ -39,7 +39,8 @@ export function rowCaption({ phrase, t }, page, hovered) {
   const pinned = by === "pin" && col !== null && highlightIn(page, hovered, read).col === col && choice.pool === "one";
   const lookingRow = pinned ? strongestQuery(matrix, col) : null;
   // If a key is pinned, add which row looks at it most.
-  const answer = lookingRow && [" ", ...phrase(t("Of all queries, {query} looks most at {key} ({weight})."), {
+  const lookingMessage = decodes ? t("The row that looks most at {key} is the one that writes {query} ({weight}).") : t("The row that looks most at {key} is {query} ({weight}).");
+  const answer = lookingRow && [" ", ...phrase(lookingMessage, {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[lookingRow.row].writes)),
     weight: rounded(lookingRow.weight, matrix.error, two),

@@ -23,7 +23,12 @@ import { FAINT, STRONG } from "./layer-diagram.js";
 export function finding({ store, phrase, t }, { graph, names }, { top, named, rollout, flow }) {
   const { side, index } = graph.nodes[graph.leaves[named]];
   const flows = flow[named];
-  return phrase(t("Of what layer {layer} has at {token}, so much can come from {input}: rollout {rollout}, flow {flow}."), {
+  const percent = Math.round(rollout[named] * 100);
+  const message = percent
+    ? t("About {percent} % of {token} in layer {layer} can come from {input} (rollout {rollout}, flow {flow}).")
+    : t("Less than 1 % of {token} in layer {layer} can come from {input} (rollout {rollout}, flow {flow}).");
+  return phrase(message, {
+    percent,
     token: el("span", { className: "as-query" }, quotedStep(names.tops[top])),
     layer: store.get().link.layer + 1,
     input: el("span", { className: "as-key" }, quotedStep(names.leaves[side][index])),

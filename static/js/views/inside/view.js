@@ -281,8 +281,8 @@ export function lensFinding(context, written, layers, sum, rival) {
       ? t("Cross-attention head {head} of layer {at} adds most to the log-odds of {logit} nats: {value}.")
       : t("Self-attention head {head} of layer {at} adds most to the log-odds of {logit} nats: {value}.")
     : joins
-      ? t("Cross-attention head {head} of layer {at} adds most to its logit of {logit}: {value}.")
-      : t("Self-attention head {head} of layer {at} adds most to its logit of {logit}: {value}.");
+      ? t("Cross-attention head {head} of layer {at} does most for it ({value} of a logit of {logit}).")
+      : t("Self-attention head {head} of layer {at} does most for it ({value} of a logit of {logit}).");
   // After a full-width full stop no space is needed.
   const full = String(lead.at(-1)).endsWith("。");
   return [...lead, full ? "" : " ", ...phrase(message, values)];
