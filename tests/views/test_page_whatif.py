@@ -64,7 +64,9 @@ def test_the_same_tokens_are_scored(workspace: Workspace) -> None:
     expect(workspace.find(".whatif .bad:visible")).to_have_count(0)
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", str(IN_ALL))
     said = workspace.find("#caption").inner_text().replace("−", "-")
-    change, *numbers = [float(number) for number in re.findall(r"[-+]?\d+\.\d\d", said)]
+    # The ratio before the parenthesis has two decimals as well.
+    in_nats = said.rpartition("(")[2]
+    change, *numbers = [float(number) for number in re.findall(r"[-+]?\d+\.\d\d", in_nats)]
     assert numbers == pytest.approx(sums, abs=0.00501)
     assert change == pytest.approx(sums[1] - sums[0], abs=0.00501)
     cell = workspace.find('.head-map [data-name="decoder.0.self 2"] text')
