@@ -18,6 +18,28 @@ def following(workspace: Workspace) -> None:
     workspace.drawn()
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_link_to_a_stop_alone_goes_where_the_stop_is(workspace: Workspace, lang: str) -> None:
+    workspace.load(tour=5, lang=lang)
+    expect(workspace.find("#switch-head")).to_have_class(re.compile("tour-target"))
+    workspace.settled()
+    link = workspace.link
+    needed = {"en": ("0", "4"), "zh": ("2", "5")}[lang]
+    assert (link["tour"], link["block"], link["layer"], link["head"]) == ("5", "cross", *needed)
+    assert "query" in link
+    expect(workspace.find(DONE)).to_have_count(0)
+    workspace.find("#switch-head").click()
+    expect(workspace.find(DONE)).to_be_visible()
+
+
+def test_a_link_to_a_stop_and_a_place_keeps_the_place(workspace: Workspace) -> None:
+    workspace.load(**START, tour=5, view="attention", block="cross")
+    workspace.settled()
+    link = workspace.link
+    assert (link["layer"], link["head"]) == ("2", "0")
+    assert "query" not in link
+
+
 def test_each_stop_has_something_to_do(workspace: Workspace) -> None:
     page = workspace.page
     workspace.load(**START, view="attention")

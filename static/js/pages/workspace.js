@@ -85,7 +85,8 @@ async function start() {
   const question = share ? bindShareQuestion(services) : null;
   bindModelMenu(services, () => api.models());
   bindArrival(services, !room && (Boolean(share) || isOpenedByLink(window, requested)));
-  if (!share) for (const part of [bindOpening, bindTour]) part(services);
+  if (!share) bindOpening(services);
+  if (!share) bindTour(services, requested.view !== undefined || !free);
   if (!share) write(window, store.get().link, OPTIONS);
   await services.figure.run();
   bindWorkspaceRoom(services, initial, question);

@@ -194,17 +194,22 @@ function bindRemote({ store }, { open, turn }) {
 
 const MARK = "tour-target";
 
-/** @param {PageServices} services */
-export function bindTour(services) {
+/**
+ * @param {PageServices} services
+ * @param {boolean} isPlaced  whether the link names what is shown; otherwise the page goes where the link's stop is
+ */
+export function bindTour(services, isPlaced = false) {
   const { store, t, announce } = services;
   const panel = find("#tour");
   /** The page when the current stop began, and whether its task is done. */
   let began = store.get();
   let stop = 0;
   let done = false;
+  let isThere = isPlaced;
 
   /** @param {number | null} to  from 1; null leaves the tour */
   function go(to) {
+    isThere = true;
     const place = to === null ? {} : STOPS[to - 1].go(store.get());
     const { options } = store.get().link;
     store.go({ ...place, options: { ...options, tour: to } }, "chosen");
@@ -232,6 +237,11 @@ export function bindTour(services) {
       const { title, says: text, task } = STOPS[now - 1].words(t, page, began);
       announce(`${title}. ${text} ${task}`);
       requestAnimationFrame(() => document.querySelector(`.${MARK}`)?.scrollIntoView({ block: "nearest" }));
+    }
+    if (!isThere && page.status === "ready") {
+      isThere = true;
+      store.go(STOPS[now - 1].go(page), "answer");
+      return show();
     }
     // A link may refer to a place that does not exist yet.
     if (began.status !== "ready") began = page;
