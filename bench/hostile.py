@@ -87,6 +87,14 @@ async def patterns(attacker: Attacker, n: int) -> int:
     return await attacker.trace(n, *hurting, "*zzz")
 
 
+async def edges(attacker: Attacker, n: int) -> int:
+    """Cut 4,000 edges, then change a place that is none."""
+    cut = {"at": "encoder.0.self", "do": {"cut": [[0, 0]] * 100}}
+    changes = [*[cut] * 40, {"at": "nowhere", "do": "zero"}]
+    body = {"source": sentence(4), "interventions": changes}
+    return await attacker.send("POST", "/api/trace", n, json=body)
+
+
 async def punctuation(attacker: Attacker, n: int) -> int:
     """Request the overview of a long text that is nearly all punctuation."""
     body = {"source": f"AB {next(_numbers)} CD " + "! " * 10_000, "select": []}
@@ -130,6 +138,7 @@ ATTACKS: dict[str, Attack] = {
     "relevance": relevance,
     "relevance, by another pattern": spelled,
     "patterns of no name": patterns,
+    "edges and no place": edges,
     "an overview of punctuation": punctuation,
     "a host name of 80,000 bytes": host,
     "a table of hostile answers": table,

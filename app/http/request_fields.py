@@ -118,6 +118,7 @@ RULES = {
     "blank": ("too-short", "must not be blank"),
     "nul": ("not-text", "must not contain NUL"),
     "option_name": ("unknown-field", "has an unknown field"),
+    "pairs_many": ("too-long", "may have at most {limit} edges and rows to replace together"),
     "options_many": ("too-long", "may have at most {limit} view options"),
     "answer_alone": ("missing", "needs a question beside an answer"),
     "one_link": ("missing", "must have one of link, share and lesson"),
@@ -145,7 +146,12 @@ def rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
     return kind, words.format_map(context)
 
 
-COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many": "entries"}
+COUNTS = {
+    "string_too_long": "characters",
+    "too_long": "entries",
+    "options_many": "entries",
+    "pairs_many": "entries",
+}
 
 
 def excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:

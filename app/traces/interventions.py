@@ -6,8 +6,9 @@ Interventions in requests; `model.trace.interventions` defines their effects.
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic import Strict as Strictly
+from pydantic_core import PydanticCustomError
 
 from app.http.request_fields import Count, Name, Strict, Text, Whole, Within, fields_of, union_tag
 from model.adapters.requests.request import Decode, Patch, Receiver, Request, Step, TokenOf
@@ -262,6 +263,32 @@ class InterventionRequest(Strict):
         if isinstance(self.do, str):
             return Intervention(self.at, self.do, self.head, None, *parts)
         return Intervention(self.at, self.do.effect, self.head, self.do.value(), *parts)
+
+
+MAX_PAIRS = 4_096  # in a request: an edge for each row of a long text, or all of a short one
+
+
+def few_pairs(value: Any) -> Any:
+    """Return the interventions as sent, unless they have too many edges and rows to replace.
+
+    They are counted before any is checked, which takes longer. Raises an error of pydantic.
+    """
+    pairs = sum(map(_pairs, value)) if isinstance(value, list) else 0
+    if pairs > MAX_PAIRS:
+        raise PydanticCustomError("pairs_many", "too many pairs", {"limit": MAX_PAIRS})
+    return value
+
+
+def _pairs(change: Any) -> int:
+    effect = change.get("do") if isinstance(change, dict) else None
+    if not isinstance(effect, dict):
+        return 0
+    patch = effect.get("patch")
+    lists = (effect.get("cut"), patch.get("rows") if isinstance(patch, dict) else None)
+    return sum(len(pairs) for pairs in lists if isinstance(pairs, list))
+
+
+InterventionRequests = Annotated[list[InterventionRequest], BeforeValidator(few_pairs)]
 
 
 def stated(intervention: Intervention) -> dict[str, Any]:

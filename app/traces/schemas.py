@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from app.engine.reply_formats import ENTRY, Dtype
 from app.http.problems import ProblemReply
 from app.http.request_fields import Name, NamePattern, Strict, Text, Whole, unicode_text, union_tag
-from app.traces.interventions import DecodeOptions, InterventionRequest, decode_of
+from app.traces.interventions import DecodeOptions, InterventionRequests, decode_of
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply
 from model.adapters.requests.request import Request, read_alike
 
@@ -43,7 +43,7 @@ class Asking(Strict):
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
     decode: DecodeOptions = DecodeOptions()
-    interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
+    interventions: InterventionRequests = Field(default=[], description="Applied in order.")
 
     @property
     def texts(self) -> dict[str, str | None]:

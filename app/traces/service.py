@@ -37,6 +37,8 @@ from app.traces.schemas import (
 from model.adapters.requests.request import Patch, read_alike
 from model.adapters.sweep_changes import Ablated, Over
 from model.errors import Excess, InputError
+from model.explain import score_terms
+from model.explain.logit_lens import check_contrast_count
 from model.trace.tensor_names import check_sizes
 from model.transformer.positions import TABLES
 
@@ -59,6 +61,8 @@ async def run(
     check_sizes(select)
     check_sizes(summarise or [], "summarise")
     selection = Selection.parse(select)
+    score_terms.check_count(selection.patterns)
+    check_contrast_count(selection.patterns)
     request = body.request(list(selection.patterns), summarise or [])
     recorded = {"select": select, "summarise": request.summarise, "dtype": dtype}
     identity = _identity(body, recorded, services[Listing].describe(name).digest)

@@ -119,15 +119,17 @@ def contrast_names(
     return dims_by_name
 
 
+def check_contrast_count(patterns: Sequence[str]) -> None:
+    """Raise `InputError` for too many contrasts."""
+    if (count := len(contrasts(patterns))) > MOST:
+        detail = f"select names {count} tokens and rows of {CONTRAST}*; at most {MOST}"
+        raise InputError("too-many-patterns", "select", detail, Excess(MOST, "entries", count))
+
+
 def check_contrasts(patterns: Sequence[str], vocabulary: int, rows: int) -> None:
     """Raise `InputError` for too many contrasts, or a token or row that does not exist."""
-    fields = contrasts(patterns)
-    if len(fields) > MOST:
-        detail = f"select names {len(fields)} tokens and rows of {CONTRAST}*; at most {MOST}"
-        raise InputError(
-            "too-many-patterns", "select", detail, Excess(MOST, "entries", len(fields))
-        )
-    for contrast, pattern in fields.items():
+    check_contrast_count(patterns)
+    for contrast, pattern in contrasts(patterns).items():
         field = f"select[{list(patterns).index(pattern)}]"
         for name, value, size in (("token", contrast.id, vocabulary), ("row", contrast.row, rows)):
             if value is not None and value >= size:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -179,8 +180,13 @@ class ScoreSplit:
     __hash__ = None  # type: ignore[assignment]
 
 
-def cells(patterns: Sequence[str]) -> dict[ScoreCell, int]:
+def cells(patterns: Sequence[str]) -> Mapping[ScoreCell, int]:
     """Return the cells that patterns name, with the index of the first such pattern."""
+    return _cells(tuple(patterns))
+
+
+@lru_cache(maxsize=64)  # called several times per trace
+def _cells(patterns: tuple[str, ...]) -> Mapping[ScoreCell, int]:
     fields: dict[ScoreCell, int] = {}
     for index, pattern in enumerate(patterns):
         if match := NUMBERED.fullmatch(pattern):
@@ -197,18 +203,20 @@ def names(scores: Mapping[str, Scores], patterns: Sequence[str]) -> list[str]:
     ]
 
 
+def check_count(patterns: Sequence[str]) -> None:
+    """Raise `InputError` for too many cells."""
+    if (count := len(cells(patterns))) > MOST:
+        detail = f"select names {count} cells of {SCORE}*; at most {MOST} are allowed"
+        raise InputError("too-many-patterns", "select", detail, Excess(MOST, "entries", count))
+
+
 def check(
     attentions: Sequence[AttentionInfo], patterns: Sequence[str], lengths: Mapping[str, int]
 ) -> None:
     """Raise `InputError` for too many cells, or a head, query or key that does not exist."""
-    cells_ = cells(patterns)
-    if len(cells_) > MOST:
-        detail = f"select names {len(cells_)} cells of {SCORE}*; at most {MOST} are allowed"
-        raise InputError(
-            "too-many-patterns", "select", detail, Excess(MOST, "entries", len(cells_))
-        )
+    check_count(patterns)
     table = by_place(attentions)
-    for cell, index in cells_.items():
+    for cell, index in cells(patterns).items():
         if (one := table.get(cell.place)) is None:
             continue
         sizes = {"head": one.heads, "query": lengths[one.query], "key": lengths[one.key]}

@@ -1,6 +1,7 @@
 """Prices, budgets, turns by work, and cached results."""
 
 import asyncio
+import json
 import math
 import time
 from collections import Counter
@@ -290,3 +291,52 @@ async def test_many_patterns_are_refused_as_cheaply_as_few(serving: Serving) -> 
         ]
         assert many < 3 * few, many / few
         assert too_many < 3 * few, too_many / few
+
+
+async def test_many_edges_are_refused_as_soon_as_they_are_read(serving: Serving) -> None:
+    """They are counted before any is checked; the limit is that of all interventions together."""
+    edges = {"at": "encoder.0.self", "do": {"cut": [[0, 0]] * 300}}
+    rows = {"at": "encoder.0.self.q", "do": {"patch": {"source": "Ho!", "rows": [[0, 0]] * 300}}}
+    much = json.dumps({"source": "Hi!", "interventions": [edges, rows] * 20})
+    headers = {"Content-Type": "application/json"}
+
+    async def seconds(client: httpx.AsyncClient, body: str, kind: str, field: str) -> float:
+        started = time.process_time()
+        for _ in range(10):
+            reply = await client.post("/api/trace", content=body, headers=headers)
+            problem = hold(reply, 422, kind, field)
+        assert "4096" in problem["detail"] or kind != "too-long"
+        return time.process_time() - started
+
+    def reading() -> float:
+        started = time.process_time()
+        for _ in range(10):
+            json.loads(much)
+        return time.process_time() - started
+
+    async with serving() as client:
+        little = json.dumps({"source": "Hi!", "select": ["zzz"]})
+        plain = min([await seconds(client, little, "unknown-tensor", "select[0]") for _ in "abc"])
+        refused = min([await seconds(client, much, "too-long", "interventions") for _ in "abc"])
+        read = min([reading() for _ in "abc"])
+        assert refused < 2 * (plain + read), (refused, plain, read)
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        [f"inside.score.encoder.0.self.0.{n}.0.parts@0" for n in range(250)],
+        [f"inside.contrast.{n}.2.*" for n in range(100)],
+        [f"*{n}{'?' * 100}" for n in range(30)],
+    ],
+)
+async def test_what_is_counted_is_refused_before_it_is_queued(
+    serving: Serving, select: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Engine, "run", never)
+    async with serving() as client:
+        reply = await client.post("/api/trace", json={"source": "Hi!", "select": select})
+        hold(reply, 422, "too-many-patterns", "select")

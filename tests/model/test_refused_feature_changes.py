@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from model.adapters.encoder_decoder.description import attentions
 from model.adapters.encoder_decoder.encoder_decoder_adapter import EncoderDecoder
 from model.adapters.requests.request import Request, Step, TokenOf
+from model.adapters.requests.validate import check_interventions
 from model.errors import InputError
 from model.trace.interventions import Intervention
+from model.trace.tensor_tap import FEATURE, HEAD, KEY, QUERY, SOURCE, TARGET
+from tests.time_growth import worse_than_linear
 
 CAT, DOG = Request("The cat sat.", target="猫坐在这"), Request("A dog sat.", target="狗坐在这")
 VECTOR = (1.0,) * 32  # as many numbers as d_model of the tiny model
@@ -84,3 +88,27 @@ def test_invalid_changes_are_named(
     with pytest.raises(InputError, match=words) as caught:
         tiny.check(replace(CAT, interventions=(made,)))
     assert (caught.value.kind, caught.value.field) == (kind, f"interventions[0].{field}")
+
+
+def test_names_are_checked_before_numbers(tiny: EncoderDecoder) -> None:
+    edges = do("encoder.0.self", "cut", 1, ((0, 0), (0, 99)))
+    with pytest.raises(InputError) as caught:
+        tiny.check(replace(CAT, interventions=(edges, do("nowhere", "zero"))))
+    assert (caught.value.kind, caught.value.field) == (PLACE, "interventions[1].at")
+
+
+@pytest.mark.parametrize("made", [do(OUTPUT, "zero"), do("encoder.0.self", "cut")], ids=str)
+def test_long_lists_are_checked_in_linear_time(made: Intervention) -> None:
+    """Every unit of a wide network, or every edge of a long text; the last one does not exist."""
+    dims = {OUTPUT: (SOURCE, FEATURE), "encoder.0.self.scores": (HEAD, QUERY, KEY)}
+    lengths, attentions_ = {SOURCE: 100_000, TARGET: 1}, tuple(attentions(1, 1, 1))
+
+    def refused(text: str) -> None:
+        last = len(text)
+        units = tuple(range(last + 1))
+        edges = tuple((n, n) for n in (*range(last), 100_000))
+        change = replace(made, value=edges) if made.do == "cut" else replace(made, units=units)
+        with pytest.raises(InputError, match=r"\[\d+\]"):
+            check_interventions([change], dims, attentions_, lengths, {OUTPUT: last})
+
+    assert worse_than_linear([(made.do, refused, lambda size: " " * (4 * size))]) == []

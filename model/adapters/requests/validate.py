@@ -107,19 +107,11 @@ def check_interventions(
     of their last axes, as far as these are known. Does not check the other runs that values are
     taken from (`model.adapters.requests.validate`).
     """
+    _check_names(interventions, names, attentions)
     table = by_place(attentions)
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
-        if intervention.do not in EFFECTS:
-            raise InputError(
-                "unknown-effect", f"{field}.do", f"{field}.do must be one of {', '.join(EFFECTS)}"
-            )
         effect = EFFECTS[intervention.do]
-        places = effect.places(names, attentions)
-        if intervention.at not in places:
-            example = f', such as "{min(places)}"' if places else "; this effect has none here"
-            detail = f"{field}.at must be a place of the model{example}"
-            raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None:
             heads = heads_at(intervention.at, effect, names, attentions)
             if not heads:
@@ -128,6 +120,28 @@ def check_interventions(
             check_range(f"{field}.head", intervention.head, 0, heads - 1)
         check_parts(intervention, field, names, attentions, lengths, widths)
         _check_value(intervention, f"{field}.do", table.get(intervention.at), lengths)
+
+
+def _check_names(
+    interventions: Sequence[Intervention],
+    names: Mapping[str, tuple[str, ...]],
+    attentions: Attentions,
+) -> None:
+    """Raise `InputError` for an unknown effect or place: before any list of numbers is read."""
+    places: dict[str, set[str]] = {}  # by effect
+    for index, intervention in enumerate(interventions):
+        field = f"interventions[{index}]"
+        if intervention.do not in EFFECTS:
+            raise InputError(
+                "unknown-effect", f"{field}.do", f"{field}.do must be one of {', '.join(EFFECTS)}"
+            )
+        if intervention.do not in places:
+            places[intervention.do] = EFFECTS[intervention.do].places(names, attentions)
+        known = places[intervention.do]
+        if intervention.at not in known:
+            example = f', such as "{min(known)}"' if known else "; this effect has none here"
+            detail = f"{field}.at must be a place of the model{example}"
+            raise InputError("unknown-place", f"{field}.at", detail)
 
 
 def _check_value(
@@ -165,6 +179,8 @@ def _check_cut(field: str, cut: Edge | tuple[Edge, ...], queries: int, keys: int
     edges = edges_of(cut)
     if not edges:
         raise InputError("too-short", field, f"{field} has no edges")
+    if all(0 <= query < queries and 0 <= key < keys for query, key in edges):
+        return  # before thousands of fields are named
     for index, (query, key) in enumerate(edges):
         edge_field = field if edges is not cut else f"{field}[{index}]"
         check_range(f"{edge_field}[0]", query, 0, queries - 1)
@@ -256,18 +272,22 @@ def _check_vector(intervention: Intervention, field: str, width: int) -> None:
         raise InputError(
             "does-not-fit", field, detail, Excess(width, "entries", len(intervention.value))
         )
+    limits: Any = interval(Value)
     for index, number in enumerate(intervention.value):
-        check_limits(f"{field}[{index}]", number, interval(Value))
+        if not limits.ge <= number <= limits.le:  # before thousands of fields are named
+            check_limits(f"{field}[{index}]", number, limits)
 
 
 def _check_indices(field: str, chosen: Sequence[int], count: int) -> None:
     if not chosen:
         raise InputError("too-short", field, f"{field} has no entries")
+    listed = set[int]()
     for n, index in enumerate(chosen):
         check_range(f"{field}[{n}]", index, 0, count - 1)
-        if index in chosen[:n]:
+        if index in listed:
             detail = f"{field}[{n}] must be an index that is not listed yet"
             raise InputError("out-of-range", f"{field}[{n}]", detail)
+        listed.add(index)
 
 
 def _left_out(field: str, why: str) -> InputError:
@@ -328,6 +348,7 @@ def check_patches(
             adapter.check(sentence)
         except InputError as error:
             raise error.at(f"{field}.{error.field}") from error
+    ours = lengths(request)
     for index, intervention in enumerate(request.interventions):
         if intervention.do == "patch" and isinstance(intervention.value, Patch):
             text = text_of_rows(intervention.at, dims[intervention.at], adapter.info.attentions)
@@ -335,7 +356,7 @@ def check_patches(
             if intervention.value.rows is None:
                 _check_lengths(adapter, request, intervention.value.request, text, field)
             else:
-                sizes = lengths(intervention.value.request)[text], lengths(request)[text]
+                sizes = lengths(intervention.value.request)[text], ours[text]
                 _check_rows(
                     intervention.value.rows,
                     sizes,
