@@ -95,5 +95,5 @@ def test_formulas_stand_among_the_examples_for_numbers_of_ones_own(lab: Lab) -> 
     rows = lab.page.locator("[data-formula=one-weight] tbody tr")
     expect(rows.nth(1)).to_have_text("10.500.620.47−0.38")
     lab.page.locator("[name=steps]").fill("9")
-    expect(rows).to_have_count(6)
+    expect(rows).to_have_count(8)
     expect(rows.last.locator("th")).to_have_text("9")

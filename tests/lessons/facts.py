@@ -452,7 +452,7 @@ def training(models: Models) -> Facts:
         "astray_text": example.texts[astray],
         "right": f"{steps[right_first]:,}",
         "right_text": example.texts[right_first],
-        "at_two": two(1 / (1 + exp(-walk[1]))),
+        "at_two": f"{1 / (1 + exp(-walk[1])):.3f}",
         "second": two(walk[2]),
         "third": two(walk[3]),
         "fourth": two(walk[4]),

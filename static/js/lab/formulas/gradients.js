@@ -43,7 +43,7 @@ export function descend(start, rate, steps, share = 1) {
 
 const tenths = (/** @type {number} */ value) => two(value / 10);
 /** Rows of the table; of more steps, the first and the last ones are listed. */
-const LISTED = 6;
+const LISTED = 8;
 const [WIDTH, HEIGHT] = [420, 210];
 /** Values of w on the curve, in tenths. */
 const [FIRST, LAST] = [-40, 60];
