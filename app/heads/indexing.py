@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-import orjson
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.engine.fair_queue import Client
 from app.heads.index_process import Wanted, build
@@ -65,6 +65,33 @@ class IndexLimits:
             threads=settings.max_run_threads,
             nice=settings.run_nice,
         )
+
+
+class About(BaseModel):
+    """What is known of a text from the start; texts of earlier versions have no `owner`."""
+
+    model: str
+    digest: str
+    title: str
+    sentence_count: int = Field(alias="given")
+    created: Annotated[float, Field(ge=0, le=1e11)]  # a time, which NaN is not
+    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    owner: str = ""
+
+
+class State(BaseModel):
+    """How far a text is."""
+
+    model_config = ConfigDict(extra="allow")  # what its index says of itself
+
+    state: Literal["queued", "running", "done", "failed"]
+    indexed: int = Field(0, alias="done")
+    of: int = 0
+    sentences: int = 0
+    why: str | None = None
+
+
+FORMS: dict[str, type[BaseModel]] = {ABOUT: About, STATE: State}
 
 
 @dataclass(frozen=True)
@@ -177,9 +204,7 @@ class Indexing:
             if not is_id(text_id):
                 raise FileNotFoundError
             with files():
-                about, state = (
-                    orjson.loads((folder / name).read_bytes()) for name in (ABOUT, STATE)
-                )
+                about, state = (_read(folder / name) for name in (ABOUT, STATE))
                 alive = (folder / STATE).stat().st_mtime
             expires = about["created"] + self.limits.hours * 3600
             if time.time() > expires:
@@ -235,9 +260,9 @@ class Indexing:
 
     def _owner(self, name: str) -> str:
         try:
-            return str(orjson.loads((self.folder / name / ABOUT).read_bytes()).get("owner", ""))
+            return str(_read(self.folder / name / ABOUT).get("owner", ""))
         except (OSError, ValueError):
-            return ""  # half written, or of another version
+            return ""  # half written, damaged, or of another version
 
     async def _sweep(self) -> None:
         await asyncio.to_thread(self._prune, [*self._tasks])
@@ -295,6 +320,12 @@ def _leave_no_half(folder: Path, why: str) -> None:
         _write(folder / STATE, {"state": "failed", "why": why})
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return a document about a text. Raises OSError, and ValueError if it is damaged."""
+    form = FORMS[path.name].model_validate_json(path.read_bytes())
+    return form.model_dump(exclude_unset=True, by_alias=True)
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:

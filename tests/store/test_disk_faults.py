@@ -22,6 +22,7 @@ from app.engine.model_listing import Listing
 from app.handouts import service as handouts
 from app.heads import indexing
 from app.heads.indexing import ABOUT, STATE, Indexing, IndexLimits, Kept
+from app.http.problems import ProblemError
 from app.local_models import ExportedModels
 from app.operator_commands import write_archive
 from app.pages import health
@@ -290,20 +291,28 @@ def test_the_problem_of_an_error(error: Exception, problem: str | None) -> None:
     assert disk_problem(error) == problem
 
 
-@pytest.mark.parametrize("damage", [b"", b"[]", b"{}", b'{"state": 1', None])
+WHOLE = {"model": "m", "digest": "d", "title": "", "given": 1, "key": "0" * 64}
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"[]", b'{"model": "m", "created": 1}', b"\xff", b"{}", b'{"state": 1', None]
+)
 async def test_no_text_ends_the_sweeper(tmp_path: Path, damage: bytes | None) -> None:
     """A damaged text is deleted, and an expired one beside it as well; what is new stays."""
     texts = Indexing(LIMITS, tmp_path)
     names = [new_id() for _ in range(4)]
     for name in names:
         (tmp_path / name).mkdir()
-        indexing._write(tmp_path / name / ABOUT, {"created": time.time(), "model": "m"})
+        indexing._write(tmp_path / name / ABOUT, {**WHOLE, "created": time.time()})
         indexing._write(tmp_path / name / STATE, {"state": "done"})
     damaged, expired, whole, half = (tmp_path / name for name in names)
     if damage is not None:
         (damaged / STATE).write_bytes(damage)
         (damaged / ABOUT).write_bytes(damage)
-    indexing._write(expired / ABOUT, {"created": 0.0})
+        with pytest.raises(ProblemError, match="no text with this id"):
+            texts.find(damaged.name)
+        texts.admit(Client("a", 1))  # it keeps nobody's text out
+    indexing._write(expired / ABOUT, {**WHOLE, "created": 0.0})
     (half / STATE).unlink()
     (tmp_path / "a file").write_bytes(b"")
     find = texts.find
@@ -328,7 +337,7 @@ async def test_a_text_that_cannot_be_read_now_is_kept(
 ) -> None:
     texts, name = Indexing(LIMITS, tmp_path), new_id()
     (tmp_path / name).mkdir()
-    indexing._write(tmp_path / name / ABOUT, {"created": time.time(), "model": "m"})
+    indexing._write(tmp_path / name / ABOUT, {**WHOLE, "created": time.time()})
     indexing._write(tmp_path / name / STATE, {"state": "done"})
     with monkeypatch.context() as patched:
 
