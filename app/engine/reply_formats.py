@@ -369,8 +369,25 @@ def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
     return {**measures, "pattern": list(summary.patterns)}
 
 
+def _narrowed(name: str, numbers: Array, dtype: Dtype) -> Array:
+    with np.errstate(over="ignore"):  # it is refused below
+        narrow: Array = numbers.astype(dtype)
+    too_large = np.isinf(narrow) & np.isfinite(numbers)
+    if too_large.any():
+        largest, limit = np.abs(numbers[too_large]).max(), np.finfo(dtype).max
+        detail = (
+            f"dtype {dtype} holds numbers up to {limit:.0f}, and {name} has {largest:.6g}; "
+            "select it as float32"
+        )
+        raise InputError("out-of-range", "dtype", detail)
+    return narrow
+
+
 def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
-    """Return the numbers as sent: `dtype` applies to real numbers, not to booleans and ids."""
+    """Return the numbers as sent: `dtype` applies to real numbers, not to booleans and ids.
+
+    Raises InputError for a number that the type cannot hold, which would be sent as an infinity.
+    """
     array = tensor.value.detach().float() if tensor.value.is_floating_point() else tensor.value
     numbers: Array = array.cpu().contiguous().numpy()
     if numbers.dtype == np.bool_:
@@ -378,7 +395,7 @@ def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
     if not np.issubdtype(numbers.dtype, np.floating):
         return numbers.astype(np.int32)  # JavaScript has no plain 64-bit integers
     if dtype != "uint8":
-        return numbers.astype(dtype, copy=False)
+        return numbers if numbers.dtype == dtype else _narrowed(name, numbers, dtype)
     if not name.endswith(".weights"):
         raise InputError(
             "not-weights", "dtype", "dtype uint8 is for weights only; select *.weights"

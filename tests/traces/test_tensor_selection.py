@@ -57,6 +57,27 @@ async def test_each_tensor_has_its_own_dtype(client: httpx.AsyncClient) -> None:
     np.testing.assert_allclose(arrays[f"{WEIGHTS}:float16"], exact, atol=5e-4)
 
 
+async def test_a_number_that_its_dtype_cannot_hold_is_refused(client: httpx.AsyncClient) -> None:
+    hidden = "encoder.0.ffn.output"
+    body = {
+        "source": "Hi",
+        "select": [hidden],
+        "interventions": [{"at": "encoder.0.ffn.hidden", "do": {"fill": 10_000}}],
+    }
+    exact = np.array((await client.post("/api/trace", json=body)).json()["tensors"][hidden]["data"])
+    reply = await client.post("/api/trace", json={**body, "dtype": "float16"})
+    assert (reply.status_code, reply.json()["field"]) == (422, "dtype")
+    largest = np.abs(exact).max()
+    assert largest > 65_504
+    assert reply.json()["detail"] == (
+        f"dtype float16 holds numbers up to 65504, and {hidden} has {largest:.6g}; "
+        "select it as float32"
+    )
+    small = {**body, "select": [hidden, WEIGHTS], "dtype": "float16"}
+    small["select"] = [f"{hidden}:float32", WEIGHTS]
+    assert (await client.post("/api/trace", json=small)).status_code == 200
+
+
 async def test_own_dtype_goes_before_the_requests(client: httpx.AsyncClient) -> None:
     arrays = (await ask(client, WEIGHTS, f"{WEIGHTS}:float32", dtype="uint8")).arrays
     assert arrays[WEIGHTS].dtype == np.uint8
