@@ -19,8 +19,8 @@ import { memo } from "../lib/memo.js";
 
 /** Smaller weights have no line. */
 const FAINT = 0.05;
-/** The width in pixels of a line with weight 1. */
-const THICK = 10;
+/** The width in pixels of a line with weight 1; and where words wrap, so that lines pass between them without touching one. */
+const [THICK, THIN] = [10, 4];
 
 /**
  * @param {import("../core/figure/types.js").PageContext} page
@@ -64,11 +64,12 @@ export function createPairing({ t, theme, onTheme }, pick) {
       });
     const [above, below] = [boxes(source), boxes(written)];
     const { attention } = theme();
+    const widest = [above, below].some((words) => rowsOf(words).length > 1) ? THIN : THICK;
     const { weights = [] } = opening.written[litWord] ?? {};
     const paths = [...weights].flatMap((weight, i) => {
       if (!(weight >= FAINT) || !below[litWord]) return [];
       const d = thread(above, i, below, litWord);
-      return s("path", { d, fill: "none", stroke: attention, "stroke-width": Math.max(1.5, weight * THICK), "stroke-linecap": "round", opacity: 0.25 + 0.75 * weight });
+      return s("path", { d, fill: "none", stroke: attention, "stroke-width": Math.max(1.5, weight * widest), "stroke-linecap": "round", opacity: 0.25 + 0.75 * weight });
     });
     lines.replaceChildren(...paths);
   }
