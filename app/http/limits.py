@@ -14,7 +14,8 @@ and records when it started to wait; once a second, `sweep` ends those that exce
 
     a head (request line and headers) that is too large             431
     a request that does not arrive in time                          408
-    a connection beyond the maximum                                 503
+    a connection beyond the maximum: it, or one that waits of
+    the address that has the most                                   503
     a client that does not read its reply, and the slowest clients
     if all unsent data together is too much                         cut off
 """
@@ -56,11 +57,15 @@ log = logging.getLogger(__name__)
 
 
 def client_network(request: Request) -> str:
-    """Return the origin of a request: an IPv4 address, or the /48 network of an IPv6 client.
+    """Return the network of a request's client, which limits are counted for; empty if unknown."""
+    return network_of(request.client.host if request.client else "")
 
-    A site usually gets a /48, and can change addresses within it at will. Empty if unknown.
+
+def network_of(host: str) -> str:
+    """Return an IPv4 address as it is, and of an IPv6 address the /48 network.
+
+    A site usually gets a /48, and can change addresses within it at will.
     """
-    host = request.client.host if request.client else ""
     try:
         address = ip_address(host)
     except ValueError:
@@ -246,10 +251,12 @@ class Connection(HttpToolsProtocol):
         self._unsent = 0  # bytes, when the reader last made progress
         self._progress = 0.0  # time of that
         self._refusal: ProblemError | None = None
+        self._network = ""  # of the client
 
     def connection_made(self, transport: Any) -> None:
         """Refuse a connection beyond the limit at once, without waiting for its first byte."""
         super().connection_made(transport)
+        self._network = network_of(self.client[0]) if self.client else ""
         self._arriving = self.loop.time()
         # A reply counts as sent when the kernel has taken all of it. The kernel buffers little
         # ahead; otherwise a reader's progress would show only once every few megabytes.
@@ -258,8 +265,29 @@ class Connection(HttpToolsProtocol):
             connection = transport.get_extra_info("socket")
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
         if len(self.connections) > self.bounds.connections:
-            detail = f"the server already has {self.bounds.connections} connections"
-            self.refuse(ProblemError(503, "busy", detail, headers={"Retry-After": "5"}))
+            self._make_place()
+
+    def _make_place(self) -> None:
+        """Refuse a connection that waits, of the address that has the most; this one, if it has.
+
+        An address that keeps all connections waiting therefore keeps nobody out.
+        """
+        connections = [other for other in self.connections if isinstance(other, Connection)]
+        present = [other for other in connections if not other.transport.is_closing()]
+        if len(present) <= self.bounds.connections:
+            return
+        counts = Counter(other._network for other in present)
+        waiting = [other for other in present if other.waits()]
+        most = max(waiting, key=lambda other: (counts[other._network], -(other._arriving or 0.0)))
+        refused = most if counts[most._network] > counts[self._network] else self
+        detail = f"the server already has {self.bounds.connections} connections"
+        refused.refuse(ProblemError(503, "busy", detail, headers={"Retry-After": "5"}))
+
+    def waits(self) -> bool:
+        """Return whether the client has asked for nothing yet, or not for a whole request."""
+        cycle = self.cycle
+        is_answering = cycle is not None and not (cycle.response_complete or cycle.more_body)
+        return not (is_answering or self.pipeline)
 
     def data_received(self, data: bytes) -> None:
         """Parse the data; refuse a request head that is too large."""

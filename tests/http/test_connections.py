@@ -36,8 +36,11 @@ def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iter
 
 
 @contextmanager
-def connected(server: AppServer, receive_buffer: int = 0) -> Iterator[socket.socket]:
+def connected(
+    server: AppServer, receive_buffer: int = 0, address: str = "127.0.0.1"
+) -> Iterator[socket.socket]:
     with socket.socket() as one:
+        one.bind((address, 0))
         if receive_buffer:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         one.settimeout(20)
@@ -226,6 +229,43 @@ def test_connections_are_counted(server: AppServer) -> None:
     assert b"Retry-After" in reply
     time.sleep(0.3)
     assert healthy(server)
+
+
+HALF_SENT = {
+    "nothing": b"",
+    "half a head": GET,
+    "half a body": b"POST /api/trace HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+    "a request before": GET + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", HALF_SENT)
+def test_an_address_that_keeps_all_connections_waiting_keeps_nobody_out(
+    server: AppServer, sent: str
+) -> None:
+    with contextlib.ExitStack() as many:
+        waiting = [many.enter_context(connected(server)) for _ in range(40)]
+        for connection in waiting:
+            connection.sendall(HALF_SENT[sent])
+        time.sleep(0.3)
+        for _ in range(3):
+            other = many.enter_context(connected(server, address="127.0.0.2"))
+            other.sendall(GET + b"\r\n")
+            assert status(other.recv(1 << 16)) == 200
+        with connected(server) as again:  # it has its share
+            assert status(everything(again)) == 503
+        for connection in waiting:
+            connection.setblocking(False)
+        assert sum(_is_refused(connection) for connection in waiting) == 3
+    time.sleep(0.3)
+    assert healthy(server)
+
+
+def _is_refused(connection: socket.socket) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        return b" 503 " in connection.recv(1 << 16)
+    return False
 
 
 @pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
