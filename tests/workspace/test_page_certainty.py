@@ -94,6 +94,26 @@ def test_the_caption_follows_in_every_view_of_a_row_and_names_a_supervised_head(
         expect(workspace.find("#caption")).to_contain_text(f"{probability:.2f}")
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_phone_speaks_of_underlined_words_only_where_they_are_seen(
+    workspace: Workspace, lang: str
+) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 844})
+    workspace.load(source=PARTLY_WRONG, view="attention", lang=lang)
+    workspace.settled()
+    explained = workspace.find(f"{LINE} .doubtful")
+    marked = workspace.find("#output .doubtful")
+    folded = "el => getComputedStyle(el, '::before').content"
+    assert workspace.find(f"{LINE} .of-underlined").evaluate(folded) != "none"
+    expect(workspace.find(LINE)).to_be_visible()
+    expect(explained).to_be_hidden()
+    expect(marked.first).to_be_hidden()
+    workspace.find("#band-open").click()
+    expect(explained).to_be_visible()
+    expect(marked.first).to_be_visible()
+    assert workspace.find(f"{LINE} .of-underlined").evaluate(folded) == "none"
+
+
 def test_a_share_and_a_handout_have_the_same_marks(
     workspace: Workspace, tmp_path: Path, watch: Watch
 ) -> None:

@@ -229,9 +229,12 @@ export function bindCertainty(services) {
       isOftenWrong && [el("b", {}, t("This small model is often wrong here."))],
       unlike !== null && [t("The text is unlike what it was trained on: its {words} words are cut into {pieces} pieces.", { words: unlike.words, pieces: unlike.pieces })],
       !isOftenWrong && words.length > 0 && [
-        el("span", { className: "doubtful" }, t("Underlined")),
-        " ",
-        t("words are less probable than {limit}; {share} of such words are wrong.", { limit: two(Math.min(1, limit)), share: two(model?.certainty?.precision ?? 0) }),
+        // Where the band is one line, nothing underlined is seen.
+        el("span", { className: "of-underlined", "data-folded": t("Some of it is improbable.") },
+          el("span", {},
+            el("span", { className: "doubtful" }, t("Underlined")),
+            " ",
+            t("words are less probable than {limit}; {share} of such words are wrong.", { limit: two(Math.min(1, limit)), share: two(model?.certainty?.precision ?? 0) }))),
       ],
       passedOver.length > 0 && phrase(t("Probably not translated: {words}."), {
         words: el("span", shareLeftOut ? { title: t("{share} of the words marked so were not translated, on sentences with a reference", { share: two(shareLeftOut) }) } : {}, names),
