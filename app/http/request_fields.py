@@ -83,10 +83,28 @@ def shown_on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+LISTS = ("list", "tuple", "set", "frozenset", "dict")
+
+
+def _fail_fast(schema: Any) -> None:
+    for key, part in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if isinstance(part, dict | list | tuple) and key not in ("metadata", "default"):
+            _fail_fast(part)
+    if isinstance(schema, dict) and schema.get("type") in LISTS:
+        schema["fail_fast"] = True
+
+
 class Strict(BaseModel):
     """A request, or a part of one."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Stop at the first wrong entry of a list: a problem names one, and all take long."""
+        schema: CoreSchema = handler(source)
+        _fail_fast(schema)
+        return schema
 
 
 union_tags: set[str] = set()
@@ -118,6 +136,7 @@ RULES = {
     "blank": ("too-short", "must not be blank"),
     "nul": ("not-text", "must not contain NUL"),
     "option_name": ("unknown-field", "has an unknown field"),
+    "patterns_many": ("too-many-patterns", "has more than {limit} patterns"),
     "pairs_many": ("too-long", "may have at most {limit} edges and rows to replace together"),
     "options_many": ("too-long", "may have at most {limit} view options"),
     "answer_alone": ("missing", "needs a question beside an answer"),
@@ -151,6 +170,7 @@ COUNTS = {
     "too_long": "entries",
     "options_many": "entries",
     "pairs_many": "entries",
+    "patterns_many": "entries",
 }
 
 
@@ -159,7 +179,9 @@ def excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
     if error_type not in COUNTS:
         return None
     limit = context.get("max_length", context.get("limit"))
-    return Excess(int(limit), COUNTS[error_type]) if limit is not None else None
+    return (
+        Excess(int(limit), COUNTS[error_type], context.get("value")) if limit is not None else None
+    )
 
 
 @contextmanager

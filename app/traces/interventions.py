@@ -268,14 +268,20 @@ class InterventionRequest(Strict):
 MAX_PAIRS = 4_096  # in a request: an edge for each row of a long text, or all of a short one
 
 
+MAX_LISTED = 1_000  # interventions, whatever the settings allow
+
+
 def few_pairs(value: Any) -> Any:
     """Return the interventions as sent, unless they have too many edges and rows to replace.
 
     They are counted before any is checked, which takes longer. Raises an error of pydantic.
     """
+    if isinstance(value, list) and len(value) > MAX_LISTED:
+        raise PydanticCustomError("too_long", "too many entries", {"max_length": MAX_LISTED})
     pairs = sum(map(_pairs, value)) if isinstance(value, list) else 0
     if pairs > MAX_PAIRS:
-        raise PydanticCustomError("pairs_many", "too many pairs", {"limit": MAX_PAIRS})
+        told = {"limit": MAX_PAIRS, "value": pairs}
+        raise PydanticCustomError("pairs_many", "too many pairs", told)
     return value
 
 

@@ -8,7 +8,16 @@ Requests for the steps of decoding, and the lines of the reply.
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+)
+from pydantic_core import PydanticCustomError
 
 from app.engine.reply_formats import ENTRY, Dtype
 from app.http.problems import ProblemReply
@@ -16,6 +25,7 @@ from app.http.request_fields import Name, NamePattern, Strict, Text, Whole, unic
 from app.traces.interventions import DecodeOptions, InterventionRequests, decode_of
 from app.traces.replies import OneTextReply, OutputReply, PieceReply, TokenReply
 from model.adapters.requests.request import Request, read_alike
+from model.trace.tensor_names import MAX_PATTERNS
 
 # A pattern of tensor names, with an optional window and dtype.
 Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(unicode_text)]
@@ -143,10 +153,18 @@ class OneTextRunRequest(OneText, Running):
     """A text and how to run it."""
 
 
+def few_patterns(value: Any) -> Any:
+    """Return patterns as sent, unless they are too many: before any is checked."""
+    if isinstance(value, list) and len(value) > MAX_PATTERNS:
+        told = {"limit": MAX_PATTERNS, "value": len(value)}
+        raise PydanticCustomError("patterns_many", "too many patterns", told)
+    return value
+
+
 class Recording(Strict):
     """The tensors to record in a run."""
 
-    select: list[Selected] = Field(
+    select: Annotated[list[Selected], BeforeValidator(few_patterns)] = Field(
         default=["*.weights"],
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
         "but `….logits` and the derived tensors `inside.*`. A pattern can be followed by "
@@ -154,7 +172,7 @@ class Recording(Strict):
         "`encoder.0.self.weights@3,0:64,0:64:float16`. The tensor's name in the reply "
         "includes both.",
     )
-    summarise: list[NamePattern] = Field(
+    summarise: Annotated[list[NamePattern], BeforeValidator(few_patterns)] = Field(
         default=[],
         description="Patterns of attentions, such as `encoder.*.self`, whose heads to summarise. "
         "Summaries are computed from the exact weights, whatever `dtype` is.",

@@ -2,14 +2,18 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.http.problems import URN
+from app.http.request_fields import Strict
+from app.traces.schemas import AnyTraceRequest
 from tests.serving.fixtures import Serving
 from tests.serving.problem import JSON, OPTIONS_33, hold
 
@@ -286,3 +290,45 @@ def test_any_json_gets_200_or_a_clear_4xx(reader: httpx.Client) -> None:
         if response.status_code != 200:
             assert SECRET not in response.text
             assert re.fullmatch(URN + "[a-z-]+", response.json()["type"])
+
+
+def every(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from every(below)
+
+
+def lists_of(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict) and schema.get("type") in ("list", "tuple", "set", "dict"):
+        yield schema
+    for part in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(part, dict | list | tuple):
+            yield from lists_of(part)
+
+
+def test_every_list_stops_at_its_first_wrong_entry() -> None:
+    """All of 100,000 would hold the server's one loop for half a second."""
+    schemas = [kind.__pydantic_core_schema__ for kind in every(Strict)]
+    lists = [part for schema in schemas for part in lists_of(schema)]
+    assert len(schemas) > 50
+    assert len(lists) > 100
+    assert all(part.get("fail_fast") for part in lists)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"interventions": [1] * 1_000},
+        {"interventions": [1] * 50_000},
+        {"interventions": [{"at": "encoder.0.self", "do": "zero", "units": [-1] * 50_000}]},
+        {"interventions": [{"at": "encoder.0.ffn.output", "do": {"add": ["a"] * 50_000}}]},
+        {"select": [1] * 200},
+        {"select": ["*"] * 50_000},
+        {"summarise": ["*"] * 50_000},
+        {"decode": {"prefix": ["a"] * 50_000}},
+    ],
+)
+def test_a_body_of_many_wrong_entries_has_one_error(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter[Any](AnyTraceRequest).validate_python({"source": "Hi!", **wrong})
+    assert refused.value.error_count() == 1
