@@ -113,7 +113,8 @@ class Contract:
         reading = self.operations[f"GET {path}"].Case(path_parameters=known)
         read = reading.call(headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
         assert read.status_code == 200, f"{label}: {read.content[:500]!r}"
-        assert lost(part(case.body), read.json()) is None, label
+        gone = lost(part(case.body), read.json())
+        assert gone is None, f"{label}: {gone}"
         self.stored[label] += 1
         if label == "POST /api/runs":  # or there is no place for the next
             stop = self.operations["PATCH /api/runs/{id}"]
