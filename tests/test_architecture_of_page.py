@@ -207,7 +207,7 @@ def test_one_file_touches_each_outside_thing(path: Path) -> Iterator[str]:
 # link, a sentence with the word in it; and a mark of Plotly's.
 NAMED_IN = {
     "core/store/model-part-names.js",
-    "core/wire/model.js",
+    "core/wire/model-description.js",
     "views/worksheet/stage-contents.js",
     "core/store/examples-and-tasks.js",
     "views/space/points-in-3d.js",

@@ -119,7 +119,7 @@ PAGES = {
             "core/glossary",
             *ROOM,
         ],
-        [*NARROW, "core/projector", "access"],
+        [*NARROW, "core/projector", "accessibility"],
     ),
     "embed": Page(
         [*FRAME, *FIGURE, "workspace/place-bar", "ask/ask", "ask/predict"],
@@ -155,7 +155,7 @@ PAGES = {
             *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
             *("core/glossary", "workspace/place-bar", "opening/pairing", "opening/opening"),
         ],
-        [*NARROW, "pages/site", "access"],
+        [*NARROW, "pages/site", "accessibility"],
         instead=WITHOUT_HOST,
     ),
     "handout-with-model": Page(
@@ -163,17 +163,17 @@ PAGES = {
             *(*FRAME, *FIGURE, "core/export", "workspace/help", "workspace/model-menu"),
             *("core/glossary", "workspace/place-bar"),
         ],
-        [*NARROW, "pages/site", "access"],
+        [*NARROW, "pages/site", "accessibility"],
         instead=WITHOUT_HOST,
     ),
     "lab": Page(
         [*FRAME, *SHARE, *ROOM, *FIGURE, *LAB, "core/export"],
-        ["lab/page", "core/projector", "access"],
+        ["lab/page", "core/projector", "accessibility"],
         views=[],
     ),
     "site-lab": Page(
         [*FRAME, *FIGURE, *LAB, "core/export"],
-        ["lab/page", "core/projector", "pages/site", "access"],
+        ["lab/page", "core/projector", "pages/site", "accessibility"],
         views=[],
         instead=WITHOUT_HOST,
     ),
@@ -181,11 +181,11 @@ PAGES = {
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["lab/page"], views=[]),
     "learn": Page(
         [*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict", *LINK, *ROOM],
-        [*NARROW, "learn/learn", "access"],
+        [*NARROW, "learn/learn", "accessibility"],
     ),
     "site-learn": Page(
         [*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict", *LINK],
-        [*NARROW, "learn/learn", "pages/site", "access"],
+        [*NARROW, "learn/learn", "pages/site", "accessibility"],
         instead=WITHOUT_HOST,
     ),
     "collection": Page(
@@ -193,10 +193,12 @@ PAGES = {
             *(*FRAME, *FIGURE, *LAB, *LESSON, "core/glossary", "ask/predict"),
             *(*LINK, *ROOM, "learn/learn"),
         ],
-        [*NARROW, "collection/collection", "access"],
+        [*NARROW, "collection/collection", "accessibility"],
     ),
     "collections": Page(
-        [*FRAME, "learn/learn", "room/room"], [*NARROW, "collection/collection", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"],
+        [*NARROW, "collection/collection", "accessibility"],
+        views=[],
     ),
     "collection-handout": Page(
         [*FRAME, *FIGURE, *LAB, "learn/learn"],
@@ -214,52 +216,56 @@ PAGES = {
             "room/room-question",
             *LINK,
         ],
-        [*NARROW, "assignment/assignment", "access"],
+        [*NARROW, "assignment/assignment", "accessibility"],
         views=[],
     ),
     "assignments": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "assignment/assignment", "access"],
+        [*NARROW, "assignment/assignment", "accessibility"],
         views=[],
     ),
     "teach": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "room/pages", "access"],
+        [*NARROW, "room/pages", "accessibility"],
         views=[],
     ),
     "shelf": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "access"],
+        [*NARROW, "accessibility"],
         views=[],
     ),
     "results": Page(
-        [*FRAME, "learn/learn", "room/room"], [*NARROW, "room/pages", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"], [*NARROW, "room/pages", "accessibility"], views=[]
     ),
     "study": Page(
         [*FRAME, "learn/learn", *LINK, "room/room"],
-        [*NARROW, "assignment/assignment", "study/study", "access"],
+        [*NARROW, "assignment/assignment", "study/study", "accessibility"],
         views=[],
     ),
     "studies": Page(
         [*FRAME, "learn/learn", "collection/collection", "room/room"],
-        [*NARROW, "assignment/assignment", "study/study", "access"],
+        [*NARROW, "assignment/assignment", "study/study", "accessibility"],
         views=[],
     ),
     "worksheet": Page(
-        [*FRAME, "learn/learn", "room/room"], [*NARROW, "worksheet/worksheet", "access"], views=[]
+        [*FRAME, "learn/learn", "room/room"],
+        [*NARROW, "worksheet/worksheet", "accessibility"],
+        views=[],
     ),
     "speaker-notes": Page(["core/page"], ["learn/speaker"], views=[]),
-    "zoo": Page([*FRAME, *FIGURE, "room/room"], [*NARROW, "zoo/zoo", "access"]),
+    "zoo": Page([*FRAME, *FIGURE, "room/room"], [*NARROW, "zoo/zoo", "accessibility"]),
     "heads": Page(
-        [*FRAME, "core/controls", "room/room"], [*NARROW, "heads/heads", "access"], views=[]
+        [*FRAME, "core/controls", "room/room"], [*NARROW, "heads/heads", "accessibility"], views=[]
     ),
-    "attention-head": Page([*FRAME, *FIGURE, "room/room"], [*NARROW, "heads/heads", "access"]),
+    "attention-head": Page(
+        [*FRAME, *FIGURE, "room/room"], [*NARROW, "heads/heads", "accessibility"]
+    ),
     "train": Page(
         [*FRAME, *FIGURE, "train/run", "workspace/place-bar", "room/room"],
-        [*NARROW, "train/train", "access"],
+        [*NARROW, "train/train", "accessibility"],
     ),
-    "room": Page(["core/page", "room/room"], ["room/pages", "access"], views=[]),
-    "docs": Page([*FRAME, "room/room"], [*NARROW, "pages/docs", "access"], views=[]),
+    "room": Page(["core/page", "room/room"], ["room/pages", "accessibility"], views=[]),
+    "docs": Page([*FRAME, "room/room"], [*NARROW, "pages/docs", "accessibility"], views=[]),
     "problem": Page([], ["core/page"], views=[]),
 }
 

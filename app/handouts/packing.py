@@ -14,7 +14,7 @@ Attention weights in 8 bits, for a file with more heads than anybody opens.
     level = the mean of a head's weights that have the same code   float32
     w'    = level[code] + (Σw − Σ level[code]) / n                  n: the row's codes above 0
 
-so a row keeps its sum, and a weight of 0 stays 0. `static/js/core/wire/wire.js` reads
+so a row keeps its sum, and a weight of 0 stays 0. `static/js/core/wire/safetensors.js` reads
 this. The power makes the steps of small weights finer; which one costs what is in
 docs/exports.md. The head on which the figure opens is kept as it is.
 """

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
 import { blockB, counterpart, modelB, modelComparison, otherModels, placeB, placed, runB } from "../../static/js/compare-models/model-comparison.js";
-import { initialChoices } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/link-options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { COVER, groupAxis, combine, fold, weightShares, coverOfStrongest } from "../../static/js/core/compute/aggregate-attention.js";
-import { attention } from "../../static/js/core/wire/model.js";
+import { attention } from "../../static/js/core/wire/model-description.js";
 import { MODEL, trace } from "../js/trace.js";
 
-/** @param {import("../../static/js/core/wire/wire.js").Matrix} matrix */
+/** @param {import("../../static/js/core/wire/safetensors.js").Matrix} matrix */
 const nested = ({ rows, cols, values }) =>
   Array.from({ length: rows }, (_, r) => [...values.subarray(r * cols, (r + 1) * cols)]);
 /** @param {number[]} a @param {number[]} b */
@@ -71,7 +71,7 @@ test("what the mask forbids adds nothing, and alone stays without a number", () 
 
 test("heads are combined cell by cell", () => {
   const planes = [0, 1].map((head) => attention(MODEL, trace(), { block: "cross", layer: 0, head }));
-  const [one, two] = /** @type {import("../../static/js/core/wire/wire.js").Matrix[]} */ (planes);
+  const [one, two] = /** @type {import("../../static/js/core/wire/safetensors.js").Matrix[]} */ (planes);
   near(nested(combine([one, two], "mean"))[0], [0.55, 0.1, 0.35]);
   near(nested(combine([one, two], "max"))[1], [1, 0.3, 0.4]);
   assert.equal(combine([one], "one"), one);

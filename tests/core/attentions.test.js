@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   attention, axes, blockOf, blocks, extent, headIndices, isSupervised, maskOf, masks, place, placeOf, positionedSteps,
   summaries, texts,
-} from "../../static/js/core/wire/model.js";
+} from "../../static/js/core/wire/model-description.js";
 import { thumbnailWeights } from "../../static/js/core/compute/computed-tensors.js";
 import { highlightOf, openingHead, explainedPair } from "../../static/js/core/store/highlight.js";
 import { workedCell } from "../../static/js/core/compute/attention-row.js";

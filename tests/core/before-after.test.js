@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
-import { initialChoices } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/link-options.js";
 import { withRemembered, traceOfQuestion } from "../../static/js/core/store/runs-with-and-without-changes.js";
 import { keyOf, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { alikeHeads, changeEffect, isUnaffected } from "../../static/js/workspace/change-effect.js";
+import { alikeHeads, changeEffect, isUnaffected } from "../../static/js/workspace/what-changes-did.js";
 import { token } from "../js/trace.js";
 
 /**

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
 import { comparison, otherPlace, otherRun, otherSentence, axisIndexOf } from "../../static/js/core/store/comparison.js";
-import { texts } from "../../static/js/core/wire/model.js";
-import { initialChoices } from "../../static/js/core/store/options.js";
+import { texts } from "../../static/js/core/wire/model-description.js";
+import { initialChoices } from "../../static/js/core/store/link-options.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { highlightedTokens } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { frozen, given, served } from "../../static/js/core/store/data-sources.js";
 import { DEFAULTS, createSettler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { arrangeTiles, cellAt, orderedTiles, packedColour, colourTable, writeTile } from "../../static/js/core/draw/head-grid.js";
 import { colour, sequential } from "../../static/js/core/draw/colour-scales.js";
-import { plane } from "../../static/js/core/wire/wire.js";
+import { plane } from "../../static/js/core/wire/safetensors.js";
 import { trace } from "../js/trace.js";
 
 const PALETTE = { paper: "#fbfaf7", ink: "#14171f", attention: "#4c1d95", q: "#2563eb", k: "#c2410c" };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { initialChoices } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/link-options.js";
 import { heatmapOptions, highlightIn, highlightedTokens, pairIn, heatmapOf, tokenAt } from "../../static/js/core/store/heatmap-data.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { texts } from "../../static/js/core/wire/model.js";
+import { texts } from "../../static/js/core/wire/model-description.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { attention } from "../../static/js/views/attention/view.js";
 import { MODEL, sized, trace } from "../js/trace.js";

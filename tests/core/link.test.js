@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choiceOption, initialChoices, listOption, textOption, integerOption } from "../../static/js/core/store/options.js";
+import { choiceOption, initialChoices, listOption, textOption, integerOption } from "../../static/js/core/store/link-options.js";
 import { DEFAULTS, REQUEST_KEYS, format, mergeStates, parse, stateOfShare } from "../../static/js/core/store/link.js";
 import { bind } from "../../static/js/core/store/address.js";
 import { createStore } from "../../static/js/core/store/store.js";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { DEFAULTS, withoutLostPin, fittedLink, createSettler } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { initialChoices } from "../../static/js/core/store/options.js";
+import { initialChoices } from "../../static/js/core/store/link-options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
 import { MODEL, sized, trace } from "../js/trace.js";
 

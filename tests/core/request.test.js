@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { completed } from "../../static/js/core/wire/model.js";
+import { completed } from "../../static/js/core/wire/model-description.js";
 import { request, stateFromBody } from "../../static/js/core/wire/request.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL } from "../js/trace.js";

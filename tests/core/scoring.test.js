@@ -9,7 +9,7 @@ import { tensor } from "../js/trace.js";
 const PLACE = { place: "encoder.0.self", stack: "encoder" };
 /** @param {string} scoring */
 const of = (scoring) => scoringOf({ ...PLACE, scoring });
-/** @type {Record<string, import("../../static/js/core/wire/wire.js").Tensor>} */
+/** @type {Record<string, import("../../static/js/core/wire/safetensors.js").Tensor>} */
 const LEARNED = {
   "encoder.0.self.scoring.w": tensor(["head", "channel"], [2, 2], [9, 9, 1, -2]),
   "encoder.0.self.scoring.b": tensor(["head", "channel"], [2, 2], [9, 9, -1, 0.5]),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "../js/trace.js";
@@ -16,7 +16,7 @@ const OTHER = { ...MODEL, id: "other" };
 
 /**
  * A session whose questions are answered by hand.
- * @param {Partial<import("../../static/js/core/store/session.js").DataNeeds>} [wishes]
+ * @param {Partial<import("../../static/js/core/store/trace-requests.js").DataNeeds>} [wishes]
  * @param {{link?: object, free?: boolean, open?: any}} [more]
  */
 function bound(wishes = {}, { link = {}, free = false, open } = {}) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/core/wire/reply.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { answer } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

@@ -5,7 +5,7 @@ import { Problem } from "../../static/js/core/wire/reply.js";
 import { createPace } from "../../static/js/core/wire/connection.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { bound, CROSS, flush, ready, SELF } from "../js/bound-session.js";
 import { MODEL, tensor } from "../js/trace.js";
 

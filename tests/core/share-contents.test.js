@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { additionalContents, isDeparted, answerFromShare, parametersFromShare, isFixed, isMissingFromShare } from "../../static/js/core/store/share-contents.js";
 import { answer, encoding, keyOf, parameters, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { frozen } from "../../static/js/core/store/data-sources.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "../js/trace.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { align, changes, difference, reach, spread, transpose } from "../../static/js/core/compute/token-diff.js";
-import { attention } from "../../static/js/core/wire/model.js";
+import { attention } from "../../static/js/core/wire/model-description.js";
 import { COVER } from "../../static/js/core/compute/aggregate-attention.js";
 import { MODEL, trace } from "../js/trace.js";
 
@@ -69,7 +69,7 @@ test("a difference has a number where both have one, and says why it has none", 
 
 test("the largest changes come first, with both numbers", () => {
   const matrices = [0, 1].map((head) => attention(MODEL, trace(), { block: "cross", layer: 0, head }));
-  const [one, two] = /** @type {import("../../static/js/core/wire/wire.js").Matrix[]} */ (matrices);
+  const [one, two] = /** @type {import("../../static/js/core/wire/safetensors.js").Matrix[]} */ (matrices);
   const same = (/** @type {number} */ length) =>
     Array.from({ length }, (_, i) => ({ a: i, b: i }));
   const a = spread(one, same(2), same(3), "a");

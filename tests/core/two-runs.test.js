@@ -8,7 +8,7 @@ import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { withOtherRun, runOfLink, otherRunPage, withRemembered, traceOfQuestion as seenOf, runKind, storeOf } from "../../static/js/core/store/runs-with-and-without-changes.js";
 import { runQuestion } from "../../static/js/core/store/view-requests.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { flush, ready, SELF, served } from "../js/bound-session.js";
 import { MODEL, tensor, trace } from "../js/trace.js";
 

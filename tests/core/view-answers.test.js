@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { createStore } from "../../static/js/core/store/store.js";
-import { bindAnswers, bounded } from "../../static/js/core/store/session.js";
+import { bindAnswers, bounded } from "../../static/js/core/store/trace-requests.js";
 import { keyOf } from "../../static/js/core/store/view-requests.js";
 import { tensor, trace } from "../js/trace.js";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { answer, encoding, keyOf, ofThisRun, parameters, runQuestion } from "../../static/js/core/store/view-requests.js";
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { MODEL, trace } from "../js/trace.js";

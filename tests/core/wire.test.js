@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { headView, meanPlane, plane, readDocument, readSafetensors, row } from "../../static/js/core/wire/wire.js";
+import { headView, meanPlane, plane, readDocument, readSafetensors, row } from "../../static/js/core/wire/safetensors.js";
 import { tensor } from "../js/trace.js";
 
 /** @param {string} name  Made by tests/core/test_wire.py out of the server's own code. */

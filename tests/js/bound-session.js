@@ -1,6 +1,6 @@
 /** A session with a source that answers when it is told to. */
 
-import { bindSession } from "../../static/js/core/store/session.js";
+import { bindSession } from "../../static/js/core/store/trace-requests.js";
 import { encoding } from "../../static/js/core/store/view-requests.js";
 import { createStore } from "../../static/js/core/store/store.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";

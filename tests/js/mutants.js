@@ -36,7 +36,7 @@ export const ROOMS = {
   "core/store/data-sources.js": ["data-sources", "session", "session-tensors", "session-shares", "share-contents"],
   "core/store/view-requests.js": ["view-requests", "session", "session-tensors", "share-contents"],
   "core/store/heatmap-data.js": ["heatmap-data", "comparison"],
-  "core/store/session.js": ["session", "view-answers", "two-runs", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
+  "core/store/trace-requests.js": ["session", "view-answers", "two-runs", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
   "core/wire/tensor-cache.js": ["tensor-cache"],
   "core/store/share-contents.js": ["share-contents", "session-shares", "data-sources"],
   "core/store/store.js": ["store", "reconcile-link"],

@@ -1,6 +1,6 @@
 /** A small trace for tests, made by hand: two heads, three source tokens, two target tokens. */
 
-import { completed } from "../../static/js/core/wire/model.js";
+import { completed } from "../../static/js/core/wire/model-description.js";
 
 /**
  * @param {string} text
@@ -13,7 +13,7 @@ export const token = (text, special = false) => ({ text, id: 0, start: 0, end: 0
  * @param {string[]} dims
  * @param {number[]} shape
  * @param {number[]} data
- * @returns {import("../../static/js/core/wire/wire.js").Tensor}
+ * @returns {import("../../static/js/core/wire/safetensors.js").Tensor}
  */
 export const tensor = (dims, shape, data) => ({
   dims,
@@ -23,14 +23,14 @@ export const tensor = (dims, shape, data) => ({
   data: Float32Array.from(data),
 });
 
-/** @type {import("../../static/js/core/wire/model.js").ModelInfo} */
+/** @type {import("../../static/js/core/wire/model-description.js").ModelInfo} */
 export const MODEL = sized({ encoder: 1, decoder: 1 });
 
 /**
  * An encoder–decoder with as many layers, and heads in each, by stack.
  * @param {Record<string, number>} layers
  * @param {Record<string, number>} [heads]
- * @returns {import("../../static/js/core/wire/model.js").ModelInfo}
+ * @returns {import("../../static/js/core/wire/model-description.js").ModelInfo}
  */
 export function sized(layers, heads = { encoder: 2, decoder: 2 }) {
   return completed({
@@ -49,7 +49,7 @@ export function sized(layers, heads = { encoder: 2, decoder: 2 }) {
 
 const WEIGHTS = ["head", "query", "key"];
 
-/** @returns {import("../../static/js/core/wire/wire.js").Trace} */
+/** @returns {import("../../static/js/core/wire/safetensors.js").Trace} */
 export function trace() {
   return {
     id: "1",

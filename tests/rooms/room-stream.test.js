@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Problem } from "../../static/js/core/wire/reply.js";
 import { createRoomStream } from "../../static/js/room/room-stream.js";
 
-/** @import { RoomState } from "../../static/js/core/wire/subject-requests.js" */
+/** @import { RoomState } from "../../static/js/core/wire/requests-by-subject.js" */
 
 /** @template T @typedef {{promise: Promise<T>, resolve: (value: T) => void, reject: (reason: unknown) => void}} Reply */
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention } from "../../static/js/core/wire/model.js";
+import { attention } from "../../static/js/core/wire/model-description.js";
 import { contrast, hues, rgb } from "../../static/js/core/draw/colour-scales.js";
 import { average, chosen, dash, strands, toggled, isOnHighlight } from "../../static/js/views/lines/attention-lines.js";
 import { MODEL, trace } from "../js/trace.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { plan, planInLink, withoutPrefix } from "../../static/js/core/store/options.js";
+import { plan, planInLink, withoutPrefix } from "../../static/js/core/store/link-options.js";
 import {
   NOTHING,
   chances,

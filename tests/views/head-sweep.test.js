@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { alignedColumns, startedSweep, remainingTime, layerLines, withChanges, mostDifferent, nameOf, sumOver, pairName, partTensors, largestEffect, recoveredTensors, substitutingPairs, strongest } from "../../static/js/views/whatif/head-sweep.js";
-import { placeOf } from "../../static/js/core/wire/model.js";
+import { placeOf } from "../../static/js/core/wire/model-description.js";
 import { MODEL } from "../js/trace.js";
 
 const start = { changes: 3, tokens: {}, logprobs: [-1, -2], contrast: [1, 2] };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, axes } from "../../static/js/core/wire/model.js";
+import { attention, axes } from "../../static/js/core/wire/model-description.js";
 import { fileRequest, nameOf } from "../../static/js/workspace/export-menu.js";
 import { additionalContents } from "../../static/js/core/store/share-contents.js";
 import { counted, formation, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/views/training/training-history.js";

@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { blocks, isBetweenTexts } from "../../static/js/core/wire/model.js";
+import { blocks, isBetweenTexts } from "../../static/js/core/wire/model-description.js";
 import { names } from "../../static/js/views/worksheet/needed-tensors.js";
 import { worksheet } from "../../static/js/views/worksheet/cell-stages.js";
 import { overall, stages, transcript } from "../../static/js/views/worksheet/stage-order.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileRequest, nameOf, tensorsBehind } from "../../static/js/workspace/export-menu.js";
-import { choiceOption } from "../../static/js/core/store/options.js";
+import { choiceOption } from "../../static/js/core/store/link-options.js";
 import { encoding, runQuestion } from "../../static/js/core/store/view-requests.js";
 import { DEFAULTS } from "../../static/js/core/store/link.js";
 import { sized } from "../js/trace.js";

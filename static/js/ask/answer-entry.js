@@ -241,5 +241,5 @@ export const explainedTerms = (t, choices) => [...new Set(choices.flatMap(({ ter
  * @property {(answering: Answering) => import("../lib/dom.js").Child[]} draw
  */
 
-/** @type {Record<import("../core/wire/subject-requests.js").Entry, Entry>} */
+/** @type {Record<import("../core/wire/requests-by-subject.js").Entry, Entry>} */
 export const ENTRIES = { choice: choiceEntry, numbers: numbersEntry, shares: sharesEntry, order: orderEntry, cell: cellEntry, text: textEntry, work: textEntry };

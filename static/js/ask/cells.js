@@ -5,8 +5,8 @@
 
 import { quoted, quotedStep } from "../core/draw/token.js";
 import { ARROWS } from "../core/figure/pointing.js";
-import { attention, axes, place } from "../core/wire/model.js";
-import { row } from "../core/wire/wire.js";
+import { attention, axes, place } from "../core/wire/model-description.js";
+import { row } from "../core/wire/safetensors.js";
 import { two } from "../lib/numbers.js";
 import { el } from "../lib/dom.js";
 

@@ -11,7 +11,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { axesOf, cellPicker, cellsOf } from "./cells.js";
 import { answerSources, ask } from "./question.js";
 
-/** @import { Entry } from "../core/wire/subject-requests.js" */
+/** @import { Entry } from "../core/wire/requests-by-subject.js" */
 /** @import { Question } from "./question.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 

@@ -2,9 +2,9 @@
 
 import { quoted, quotedStep } from "../core/draw/token.js";
 import { headedTable, maskTerm } from "../core/draw/colour-scales.js";
-import { attention, axes, blockOf, blocks, candidateTensors, extent, place, typedText } from "../core/wire/model.js";
+import { attention, axes, blockOf, blocks, candidateTensors, extent, place, typedText } from "../core/wire/model-description.js";
 import { labels, languages } from "../core/wire/tokens.js";
-import { plane, row } from "../core/wire/wire.js";
+import { plane, row } from "../core/wire/safetensors.js";
 import { labRequest, parse, preset } from "../lab/lab-link.js";
 import { axisLabels, shownSteps } from "../lab/steps.js";
 import { plainly, two } from "../lib/numbers.js";
@@ -15,7 +15,7 @@ import { largestUnit } from "./question.js";
 
 /** @import { Inquiry } from "./question.js" */
 /** @import { Described } from "../lib/dom.js" */
-/** @import { Matrix, Trace } from "../core/wire/wire.js" */
+/** @import { Matrix, Trace } from "../core/wire/safetensors.js" */
 
 // The weights that a question is about, with the labels of their tokens.
 
@@ -87,7 +87,7 @@ const headOff = {
 async function compared({ run }, first, second) {
   const [before, after] = await Promise.all([first, second].map((changes) => run(() => [], changes)));
   const [, to] = languages(before.direction);
-  const text = (/** @type {import("../core/wire/wire.js").Trace} */ trace) => el("b", { lang: to }, trace.output.text);
+  const text = (/** @type {import("../core/wire/safetensors.js").Trace} */ trace) => el("b", { lang: to }, trace.output.text);
   return { same: before.output.text === after.output.text, before: text(before), after: text(after) };
 }
 
@@ -363,7 +363,7 @@ export const KINDS = { ...OWN_KINDS, looks: whereRowLooks, head: whichHead, next
 /**
  * The kinds that can be asked about what a link shows, for a menu.
  * @param {import("../core/store/link.js").State} state
- * @param {import("../core/wire/model.js").ModelInfo | null} model
+ * @param {import("../core/wire/model-description.js").ModelInfo | null} model
  * @returns {string[]}
  */
 export const offeredKinds = (state, model) => Object.keys(KINDS).filter((id) => KINDS[id].fits(state, model));

@@ -7,17 +7,17 @@ import { quoted } from "../core/draw/token.js";
 import { frozen, served } from "../core/store/data-sources.js";
 import { format, mergeStates, parse } from "../core/store/link.js";
 import { hiddenOf, unitAt } from "../core/store/model-part-names.js";
-import { axes, blockAt } from "../core/wire/model.js";
+import { axes, blockAt } from "../core/wire/model-description.js";
 import { request } from "../core/wire/request.js";
-import { plane } from "../core/wire/wire.js";
+import { plane } from "../core/wire/safetensors.js";
 import { two } from "../lib/numbers.js";
 import { linkTo } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
 /** @import { State } from "../core/store/link.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
-/** @import { Entry } from "../core/wire/subject-requests.js" */
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
+/** @import { Entry } from "../core/wire/requests-by-subject.js" */
+/** @import { Trace } from "../core/wire/safetensors.js" */
 /** @import { Described } from "../lib/dom.js" */
 
 /** Plain data: it can be stored with a share and sent to a room. @typedef {import("../core/wire/schemas.d.ts").Asked} Question */
@@ -124,7 +124,7 @@ export function answerSources(api, share) {
       ...source,
       open: opened,
       // The share's own model, which may no longer be served.
-      models: async () => [/** @type {import("../core/wire/model.js").ModelInfo} */ ((await opened()).model)],
+      models: async () => [/** @type {import("../core/wire/model-description.js").ModelInfo} */ ((await opened()).model)],
       trace: async (request, signal) => (await opened(), source.trace(request, signal)),
     },
   };

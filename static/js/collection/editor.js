@@ -13,7 +13,7 @@ import { whileBusy } from "../lib/timing.js";
 import { createItemList } from "./item-list.js";
 
 /** @import { CollectionReply, Listing } from "../core/wire/schemas.d.ts" */
-/** @import { Document } from "../core/wire/subject-requests.js" */
+/** @import { Document } from "../core/wire/requests-by-subject.js" */
 /** @import { Child } from "../lib/dom.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 

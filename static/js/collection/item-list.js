@@ -1,6 +1,6 @@
 /** The items of a collection in the editor: their order, titles and notes. */
 
-import { pictureOf } from "../core/wire/subject-requests.js";
+import { pictureOf } from "../core/wire/requests-by-subject.js";
 import { el } from "../lib/dom.js";
 import { moveItem } from "../core/page/own-collections.js";
 import { createOwnQuestionForm } from "../ask/own-question-form.js";

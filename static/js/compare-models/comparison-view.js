@@ -8,7 +8,7 @@ import { quoted } from "../core/draw/token.js";
 import { changeList } from "../core/figure/matrix-difference.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { blockName, modelLabel, modelsByTask, taskHeading } from "../core/store/model-part-names.js";
-import { blocks, extent } from "../core/wire/model.js";
+import { blocks, extent } from "../core/wire/model-description.js";
 import { Problem } from "../core/wire/reply.js";
 import { el, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";

@@ -7,18 +7,18 @@
 import { changes, difference, spread } from "../core/compute/token-diff.js";
 import { openingHead } from "../core/store/highlight.js";
 import { answer } from "../core/store/view-requests.js";
-import { attention, axes, blockOf, blocks, bothWays, extent } from "../core/wire/model.js";
+import { attention, axes, blockOf, blocks, bothWays, extent } from "../core/wire/model-description.js";
 import { Problem } from "../core/wire/reply.js";
 import { requestBody } from "../core/wire/request.js";
 import { asOneText } from "../core/wire/tokens.js";
 import { memo, together } from "../lib/memo.js";
 
-/** @import { Block, ModelInfo } from "../core/wire/model.js" */
+/** @import { Block, ModelInfo } from "../core/wire/model-description.js" */
 /** @import { Covered } from "../core/compute/token-diff.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Question } from "../core/store/view-requests.js" */
 /** @import { State } from "../core/store/link.js" */
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Trace } from "../core/wire/safetensors.js" */
 
 // Align the tokens that two tokenizers make of one text, by the characters that they cover.
 //
@@ -102,7 +102,7 @@ function places(pieces) {
  * @property {Piece[]} pieces  the characters of each
  * @property {string} text  of which they are
  */
-/** @typedef {{matrix: import("../core/wire/wire.js").Matrix, rows: Axis, cols: Axis}} Side */
+/** @typedef {{matrix: import("../core/wire/safetensors.js").Matrix, rows: Axis, cols: Axis}} Side */
 /** @typedef {{a: number, b: number}[]} Equal  tokens, by their index in either run */
 /**
  * @typedef {object} Models

@@ -11,7 +11,7 @@ import { legend } from "../core/figure/figure-frame.js";
 import { createMatrix } from "../core/figure/matrix.js";
 import { highlightOf } from "../core/store/highlight.js";
 import { modelLabel, placeName } from "../core/store/model-part-names.js";
-import { blockAt } from "../core/wire/model.js";
+import { blockAt } from "../core/wire/model-description.js";
 import { plainStep } from "../core/wire/tokens.js";
 import { el, h, render } from "../lib/dom.js";
 import { four, two } from "../lib/numbers.js";
@@ -174,7 +174,7 @@ function along(a, b, equal, panelId, tokenIndex) {
  */
 function cellNumbers({ t }, comparison, panelId, cell) {
   const { a, b, delta } = everywhere(comparison, panelId, cell);
-  /** @param {import("../core/wire/wire.js").Matrix} matrix @param {Place} place @param {string} [sign]  of what is above zero */
+  /** @param {import("../core/wire/safetensors.js").Matrix} matrix @param {Place} place @param {string} [sign]  of what is above zero */
   const number = (matrix, { row, col }, sign = "") => {
     const value = matrix.values[(row ?? 0) * matrix.cols + (col ?? 0)];
     return Number.isNaN(value) ? t("masked") : (value > 0 ? sign : "") + four(value);

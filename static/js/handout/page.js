@@ -3,7 +3,7 @@
  * and the address bar is not used. In a notebook a kernel may run its model again (notebook-kernel.js).
  */
 
-import { place } from "../core/wire/model.js";
+import { place } from "../core/wire/model-description.js";
 import { openingHead } from "../core/store/highlight.js";
 import { bindStage, createPageServices } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";

@@ -9,7 +9,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { createShortLink } from "../core/page/short-link.js";
 import { currentUrl, keepUnchanged } from "../core/store/address.js";
 import { format, mergeStates, parse } from "../core/store/link.js";
-import { extent } from "../core/wire/model.js";
+import { extent } from "../core/wire/model-description.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { format as formatLab, parse as parseLab, preset } from "../lab/lab-link.js";
 import { h } from "../lib/dom.js";

@@ -9,7 +9,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { frozen } from "../core/store/data-sources.js";
 import { format, mergeStates, parse, stateOfShare } from "../core/store/link.js";
 import { additionalContents, stateOf } from "../core/store/share-contents.js";
-import { blockOf } from "../core/wire/model.js";
+import { blockOf } from "../core/wire/model-description.js";
 import { Problem, failure } from "../core/wire/reply.js";
 import { createLabFigure } from "../lab/figure/lab-figure.js";
 import { format as formatLab, labOfShare, parse as parseLab, preset, shareState } from "../lab/lab-link.js";

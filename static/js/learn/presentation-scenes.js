@@ -8,7 +8,7 @@ import { barHeight, bindRoom } from "../room/room.js";
 import { pathOf } from "./lesson-address.js";
 import { createPresentingBar, createSpeaker } from "./presenting.js";
 
-/** @import { Pointer } from "../core/wire/subject-requests.js" */
+/** @import { Pointer } from "../core/wire/requests-by-subject.js" */
 /** @import { Asks } from "../room/room.js" */
 
 // The scenes of a lesson or a collection (each figure or question with the prose before it) in a room:

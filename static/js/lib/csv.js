@@ -6,9 +6,9 @@
  * because Excel misreads Chinese without one.
  */
 
-/** @import { Tensor } from "../core/wire/wire.js" */
+/** @import { Tensor } from "../core/wire/safetensors.js" */
 
-/** @typedef {Pick<import("../core/wire/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
+/** @typedef {Pick<import("../core/wire/safetensors.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  a trace, or tensors computed from one */
 
 export const MARK = "\ufeff";
 /** All axes in output order; a file has only those that its tensors have. */

@@ -5,7 +5,7 @@
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.3).
  */
 
-/** @typedef {Pick<import("../core/wire/wire.js").Tensor, "shape" | "dtype" | "data">} Array */
+/** @typedef {Pick<import("../core/wire/safetensors.js").Tensor, "shape" | "dtype" | "data">} Array */
 
 /** The length of a header is a multiple of this, in bytes. */
 const ALIGNED = 64;
@@ -38,7 +38,7 @@ function kind({ dtype, data }) {
 /**
  * @param {string} descr
  * @param {number[]} shape
- * @param {import("../core/wire/wire.js").Numbers | Uint32Array} data  row-major
+ * @param {import("../core/wire/safetensors.js").Numbers | Uint32Array} data  row-major
  */
 function npy(descr, shape, data) {
   const axes = shape.map((size) => `${size},`).join(" ");

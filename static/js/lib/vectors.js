@@ -1,6 +1,6 @@
 /** Rows of tensors, and the linear algebra that the worksheet needs. All sums are float64. */
 
-/** @import { Tensor } from "../core/wire/wire.js" */
+/** @import { Tensor } from "../core/wire/safetensors.js" */
 /** @typedef {ArrayLike<number>} Vector */
 
 /**

@@ -6,7 +6,7 @@
 import { Problem } from "../core/wire/reply.js";
 
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
-/** @import { Summary } from "../core/wire/wire.js" */
+/** @import { Summary } from "../core/wire/safetensors.js" */
 /** @import { GraphOutput } from "./graph-changes.js" */
 /** @import { Ort, OrtSession, OrtTensor, Tensors } from "./graph-passes.js" */
 

@@ -9,7 +9,7 @@ import { languageOf } from "./tokenizer.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { TokenReply } from "../core/wire/schemas.d.ts" */
-/** @import { Tensor, Trace } from "../core/wire/wire.js" */
+/** @import { Tensor, Trace } from "../core/wire/safetensors.js" */
 /** @import { DecodePlan, SearchStep } from "./decoding.js" */
 /** @import { GraphOutput } from "./graph-changes.js" */
 /** @import { OrtTensor, Passes, ReadSource, Tensors } from "./graph-passes.js" */

@@ -11,7 +11,7 @@ import { whole } from "./model-files.js";
 import { createWorkerModel, startWorker, startedLater } from "./worker-model.js";
 
 /** @import { Api } from "../core/wire/api.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
 /** @import { Page } from "../core/store/store.js" */
 /** @import { RunningModel, Source } from "../core/store/data-sources.js" */
 /** @import { State } from "../core/store/link.js" */

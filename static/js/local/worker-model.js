@@ -2,8 +2,8 @@
 
 import { Problem } from "../core/wire/reply.js";
 
-/** @import { ModelInfo } from "../core/wire/model.js" */
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
+/** @import { Trace } from "../core/wire/safetensors.js" */
 /** @import { Loading } from "./local-model.js" */
 /** @typedef {{id: number, reply?: any, line?: any, loading?: Loading, problem?: {kind: string, detail: string, field: string, excess: any}, error?: string}} Told */
 /** @typedef {{open?: string, request?: object, stream?: {path: string, body: object}, lab?: {folder: string, request: object}}} Message  lab: attention by hand, and the folder of its stages */

@@ -1,7 +1,7 @@
 /** Long texts: no chips and no inspector, and a text that is too long can be truncated. */
 
 import { isFixed } from "../core/store/share-contents.js";
-import { typedText } from "../core/wire/model.js";
+import { typedText } from "../core/wire/model-description.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { find, h, write } from "../lib/dom.js";
 

@@ -5,7 +5,7 @@
 
 import { doubtsOf } from "../core/store/certainty.js";
 import { makeOneStop } from "../core/figure/pointing.js";
-import { withoutPrefix } from "../core/store/options.js";
+import { withoutPrefix } from "../core/store/link-options.js";
 import { exampleName, examplesFor } from "../core/store/examples-and-tasks.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { el, find, h, render } from "../lib/dom.js";

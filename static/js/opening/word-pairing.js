@@ -8,7 +8,7 @@ import { findingOf } from "../core/compute/attention-row.js";
 import { curve, fine, s } from "../core/draw/svg.js";
 import { token } from "../core/draw/token.js";
 import { makeOneStop } from "../core/figure/pointing.js";
-import { attention, crossBlock, place, singleStep } from "../core/wire/model.js";
+import { attention, crossBlock, place, singleStep } from "../core/wire/model-description.js";
 import { labels, languages, numberedWord, isWord } from "../core/wire/tokens.js";
 import { el, h, render } from "../lib/dom.js";
 import { memo } from "../lib/memo.js";
@@ -184,7 +184,7 @@ function gloss(names, row) {
 /**
  * The heads that the opening uses.
  * @param {Page["model"]} model
- * @returns {{writes: import("../core/wire/model.js").Head, reads: import("../core/wire/model.js").Head} |
+ * @returns {{writes: import("../core/wire/model-description.js").Head, reads: import("../core/wire/model-description.js").Head} |
  *   null}  null: the model's alignment was not measured
  */
 function aligners(model) {

@@ -4,7 +4,7 @@ import { openRequestingPage } from "../core/page/served-page.js";
 import { onReturn, pushQuery, readQuery } from "../core/store/address.js";
 import { served } from "../core/store/data-sources.js";
 import { format } from "../core/store/link.js";
-import { placeOf } from "../core/wire/model.js";
+import { placeOf } from "../core/wire/model-description.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { el, find, h, render } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
@@ -106,7 +106,7 @@ function summary(t, rows, sentences, of) {
 /**
  * @param {import("../core/figure/types.js").PageContext} page
  * @param {import("../core/store/data-sources.js").Source} source
- * @param {import("../core/wire/model.js").ModelInfo} info
+ * @param {import("../core/wire/model-description.js").ModelInfo} info
  * @param {{model: string, place: string, head: number, lang: string}} at
  */
 function exampleFigure(page, source, info, { model, place, head, lang }) {
@@ -158,7 +158,7 @@ async function start() {
 
 /**
  * @param {import("../core/page/served-page.js").RequestingPage} opened
- * @param {import("../core/wire/model.js").ModelInfo} info
+ * @param {import("../core/wire/model-description.js").ModelInfo} info
  */
 function bindExamples({ api, page, ask }, info) {
   const { t } = page;

@@ -12,7 +12,7 @@ import { viewsInShare } from "../core/store/share-contents.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 import { isOff } from "../core/store/interventions.js";
-import { extent } from "../core/wire/model.js";
+import { extent } from "../core/wire/model-description.js";
 import { languages } from "../core/wire/tokens.js";
 
 /** @import { Page } from "../core/store/store.js" */

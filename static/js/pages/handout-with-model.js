@@ -11,7 +11,7 @@ import { translator } from "../lib/i18n.js";
 import { opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
-import { effectQuestions } from "../workspace/change-effect.js";
+import { effectQuestions } from "../workspace/what-changes-did.js";
 import { bindCertainty, bindChips } from "../workspace/token-chips.js";
 import { bindProblems, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";

@@ -4,7 +4,7 @@ import { explainTerms } from "../core/page/glossary.js";
 import { openPage } from "../core/page/served-page.js";
 import { local } from "../core/store/data-sources.js";
 import { createApi } from "../core/wire/api.js";
-import { completed } from "../core/wire/model.js";
+import { completed } from "../core/wire/model-description.js";
 import { Problem } from "../core/wire/reply.js";
 import { bindFigures, bindSymbols, linkedFigure } from "../learn/figures.js";
 import { answeredEarlier, bindQuestions, bindVeils, showProgress } from "../learn/questions.js";

@@ -4,7 +4,7 @@
  */
 
 import { createApi } from "../core/wire/api.js";
-import { completed } from "../core/wire/model.js";
+import { completed } from "../core/wire/model-description.js";
 import { Problem } from "../core/wire/reply.js";
 import { createPageServices, bindStage } from "../workspace/main-figure.js";
 import { find } from "../lib/dom.js";
@@ -12,7 +12,7 @@ import { translator } from "../lib/i18n.js";
 import { opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
-import { effectQuestions } from "../workspace/change-effect.js";
+import { effectQuestions } from "../workspace/what-changes-did.js";
 import { bindCertainty, bindChips } from "../workspace/token-chips.js";
 import { bindModelMenu, bindProblems, notices } from "../workspace/page-header.js";
 import { bindExport } from "../workspace/export-menu.js";

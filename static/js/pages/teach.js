@@ -25,7 +25,7 @@ async function start() {
 /** @param {import("../core/figure/types.js").PageContext} page @param {import("../core/wire/api.js").Api} api */
 function bindChoosing({ t }, api) {
   const make = createCollectionMaker({ t }, lang, find("#teach-problem"));
-  /** @param {import("../core/wire/subject-requests.js").Document} document @param {HTMLButtonElement} button */
+  /** @param {import("../core/wire/requests-by-subject.js").Document} document @param {HTMLButtonElement} button */
   const create = (document, button) => make(() => api.createCollection(document), document.title, button);
 
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-plan]"))) {

@@ -6,7 +6,7 @@ import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../core/store/examples-and-tasks.js";
 import { bindAnnouncer, bindProjector } from "../workspace/display-modes.js";
 import { bindChangeButtons, bindChanges } from "../workspace/interventions.js";
-import { effectQuestions } from "../workspace/change-effect.js";
+import { effectQuestions } from "../workspace/what-changes-did.js";
 import { bindCertainty, bindChips } from "../workspace/token-chips.js";
 import {
   bindArrival, bindModelMenu, bindProblems, bindTitleAndLanguage, isOpenedByLink, notices,
@@ -32,7 +32,7 @@ import { isExploring } from "../room/room-storage.js";
 import { certaintyNeeds } from "../core/store/certainty.js";
 import { mergeStates, parse } from "../core/store/link.js";
 import { openingNeeds } from "../opening/word-pairing.js";
-import { splitOptions } from "../core/store/options.js";
+import { splitOptions } from "../core/store/link-options.js";
 import { bind, read, write } from "../core/store/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";

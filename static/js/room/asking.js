@@ -18,7 +18,7 @@ import { advice, gain, shareRight, spreadOf } from "./vote-results.js";
 
 /** @import { Choice } from "../ask/question.js" */
 /** @import { AnswerReply, QuestionReply, RoomCreated, Truth, Work } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // What a class has sent in words, which only the teacher sees until she shows it.
@@ -125,7 +125,7 @@ export function createAsking(page, api, presented, { root, bar, room, heard: onS
     else show(null), drawn();
   }
 
-  /** @param {import("../core/wire/subject-requests.js").Entry} entry @param {import("../ask/question.js").Question} about */
+  /** @param {import("../core/wire/requests-by-subject.js").Entry} entry @param {import("../ask/question.js").Question} about */
   const askRoom = (entry, about) =>
     act(async (of) => api.askRoom(of, { entry, ask: about, nicknames: asksNicknames(), wording: await wordingOf(page, api, presented, about) }));
   const put = (/** @type {import("./room.js").Asks} */ roomQuestion) => (presented.asked?.(roomQuestion), askRoom(KINDS[roomQuestion.kind].entry(roomQuestion), roomQuestion));

@@ -51,7 +51,7 @@ export function bindApartFromRoom({ page, api }) {
     page.announce(page.t("The room has ended."));
   }
 
-  /** @template T @param {(room: import("../core/wire/subject-requests.js").RoomAccess) => Promise<T>} request @param {(reply: T) => void} onReply */
+  /** @template T @param {(room: import("../core/wire/requests-by-subject.js").RoomAccess) => Promise<T>} request @param {(reply: T) => void} onReply */
   async function ask(request, onReply) {
     const reply = room && (await request(room).catch(failure));
     if (reply instanceof Problem) fail(reply);

@@ -11,7 +11,7 @@ import { el, h, render } from "../lib/dom.js";
 import { ownNickname, ownRooms, setOwnNickname, setPresentedRoom } from "./room-storage.js";
 
 /** @import { PageContext } from "../core/figure/types.js" */
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // The code of a room in large letters with its QR code, and the form of a code as it is shown.
@@ -46,7 +46,7 @@ export function createCodeDialog({ t, phrase }) {
 
 /**
  * @typedef {object} BarState
- * @property {import("../core/wire/subject-requests.js").RoomAccess} room
+ * @property {import("../core/wire/requests-by-subject.js").RoomAccess} room
  * @property {boolean} handed  whether someone presents from the driver's seat
  * @property {boolean} closed  whether the room is closed to newcomers
  * @property {boolean} away  whether the teacher looks at something else meanwhile

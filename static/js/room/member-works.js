@@ -6,7 +6,7 @@ import { ownNickname, pickedWork, sentWork, setPickedWork, setSentWork } from ".
 import { inOwnLanguage } from "./bar.js";
 
 /** @import { Work } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 
 // A member's side of the wall: what the member explores is sent while the teacher sees it.
 

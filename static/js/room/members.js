@@ -13,7 +13,7 @@ import { button, spelledCode } from "./bar.js";
 import { lookedAt, setLookedAt } from "./room-storage.js";
 
 /** @import { MembersReply, RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
+/** @import { RoomAccess } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // Who is in a room, as numbers, asked for again and again.

@@ -3,7 +3,7 @@
 import { offeredKinds } from "../ask/question-kinds.js";
 import { currentUrl, keepUnchanged } from "../core/store/address.js";
 import { mergeStates, parse } from "../core/store/link.js";
-import { splitOptions } from "../core/store/options.js";
+import { splitOptions } from "../core/store/link-options.js";
 import { find } from "../lib/dom.js";
 import { OPTIONS, view } from "../views/index.js";
 import { bindRoom } from "./room.js";

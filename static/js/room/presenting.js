@@ -16,7 +16,7 @@ import { createWall } from "./wall.js";
 import { forgetRoom, isHeld, memberToken, presentedRoom, rememberRoom, setHeld, setPresentedRoom } from "./room-storage.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState, RoomAccess } from "../core/wire/subject-requests.js" */
+/** @import { RoomState, RoomAccess } from "../core/wire/requests-by-subject.js" */
 
 // What a presenter's page sends.
 
@@ -31,7 +31,7 @@ const FINAL = new Set(["unknown-room", "wrong-room-key"]);
  * @param {() => RoomAccess | null} room  null: nothing is sent at present
  * @param {import("./room.js").Presentable} presented
  * @param {() => RoomState["picked"]} picked  whose work it is; null: nobody's
- * @param {(reply: Problem | import("../core/wire/subject-requests.js").RoomState) => void} onReply
+ * @param {(reply: Problem | import("../core/wire/requests-by-subject.js").RoomState) => void} onReply
  */
 function createScreenSender(api, room, presented, picked, onReply) {
   let sent = "";
@@ -83,7 +83,7 @@ function createScreenSender(api, room, presented, picked, onReply) {
 /**
  * @param {import("../core/wire/api.js").Api} api
  * @param {import("./room.js").Presentable} presented
- * @param {import("../core/wire/subject-requests.js").RoomAccess} access
+ * @param {import("../core/wire/requests-by-subject.js").RoomAccess} access
  * @param {object} how
  * @param {boolean} how.resumes  whether the room was open before this page was loaded
  * @param {() => void} how.changed

@@ -6,7 +6,7 @@
 import { randomToken } from "../lib/browser.js";
 
 /** @import { QuestionReply, RoomCreated } from "../core/wire/schemas.d.ts" */
-/** @import { RoomAccess } from "../core/wire/subject-requests.js" */
+/** @import { RoomAccess } from "../core/wire/requests-by-subject.js" */
 
 const [MEMBER, ROOMS, PRESENTING, NICKNAMES, NICKNAME, DRAFTS, QUESTION, HOLDING, PICKED, EXPLORED, LOOKED_AT] = ["room-member", "rooms", "room-presenting", "room-nicknames", "room-nickname", "room-drafts", "room-question", "room-held", "room-picked", "room-explored", "room-looked-at"];
 const MAX_ROOMS = 8;

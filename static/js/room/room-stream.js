@@ -5,7 +5,7 @@
 
 import { failure } from "../core/wire/reply.js";
 
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 
 /** In milliseconds: until the first event; without a sign of life; before trying again, first and at most. */
 const [HELLO, SILENCE, FIRST_WAIT, LONGEST_WAIT] = [3_000, 40_000, 500, 8_000];
@@ -25,7 +25,7 @@ const FINAL = new Set(["unknown-room", ...SHUT]);
 /**
  * @param {Pick<import("../core/wire/api.js").Api, "roomEvents" | "roomState">} api
  * @param {string} code
- * @param {() => import("../core/wire/subject-requests.js").Reader} reader
+ * @param {() => import("../core/wire/requests-by-subject.js").Reader} reader
  * @param {Listening} listener
  */
 export function createRoomStream(api, code, reader, { hear, failed, reconnected, ended }) {

@@ -12,7 +12,7 @@ import { memberMessage, seenNote } from "./bar.js";
 import { createWorkSender, pathOf } from "./member-works.js";
 import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
 
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 /**
  * A question as a room is asked it: plain data. `scene` is the id of a lesson's question, which a
  * page with that lesson words itself; `words` are for all others.
@@ -41,8 +41,8 @@ import { SHUT, connectWhileVisible, createRoomStream } from "./room-stream.js";
  * @property {(scene: string) => void} [revealed]  called when a question of this page was revealed
  * @property {(source: string) => void} [run]  run a sentence
  * @property {(question: Asks) => void} [asked]  called with each question that is asked
- * @property {() => import("../core/wire/subject-requests.js").Pointer | null} [pointer]  what the reader points at
- * @property {(pointer: import("../core/wire/subject-requests.js").Pointer | null) => void} [point]
+ * @property {() => import("../core/wire/requests-by-subject.js").Pointer | null} [pointer]  what the reader points at
+ * @property {(pointer: import("../core/wire/requests-by-subject.js").Pointer | null) => void} [point]
  * @property {(listener: () => void) => void} [onPoint]
  */
 

@@ -15,7 +15,7 @@ import { el } from "../lib/dom.js";
  *   AnswerReply, MemberAnswer, QuestionRecord, Results, RoomRecord, Truth, Votes,
  * } from "../core/wire/schemas.d.ts"
  */
-/** @import { Entry } from "../core/wire/subject-requests.js" */
+/** @import { Entry } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // What a teacher decides by while votes come in, as peer instruction does: how the answers are spread, the
@@ -127,7 +127,7 @@ const FEW = 8;
 
 /**
  * One line for each vote.
- * @param {Translate} t @param {Votes} votes @param {import("../core/wire/subject-requests.js").Entry} [entry]
+ * @param {Translate} t @param {Votes} votes @param {import("../core/wire/requests-by-subject.js").Entry} [entry]
  */
 export function voteSummary(t, { first, second }, entry = "choice") {
   const isWork = entry === "work";
@@ -157,7 +157,7 @@ export function voteTable(t, choices, { first, second }) {
 /**
  * The answers one by one: both votes on choices, and drawn rows beside the model's.
  * @param {Translate} t
- * @param {import("../core/wire/subject-requests.js").Entry} entry
+ * @param {import("../core/wire/requests-by-subject.js").Entry} entry
  * @param {import("../ask/question.js").Choice[]} choices
  * @param {Votes} bothVotes
  * @param {{numbers?: number[], right?: string[]}} [truth]  the model's row, or the right cells
@@ -188,7 +188,7 @@ const numbersIn = ({ first, second }) =>
 
 /**
  * The answers of a class as the prediction shows them: for numbers their mean, as one answer.
- * @param {import("../core/wire/subject-requests.js").Entry} entry
+ * @param {import("../core/wire/requests-by-subject.js").Entry} entry
  * @param {Results} results
  * @returns {string[][]}
  */

@@ -12,7 +12,7 @@ import { createUnmoderated } from "./members.js";
 import { createWorkTiles, thanking } from "./work-tiles.js";
 
 /** @import { RoomCreated, Work } from "../core/wire/schemas.d.ts" */
-/** @import { RoomState } from "../core/wire/subject-requests.js" */
+/** @import { RoomState } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 /**

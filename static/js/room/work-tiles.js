@@ -10,8 +10,8 @@ import { invalidCells, labRequest, parse as parseLab, preset } from "../lab/lab-
 import { el, h } from "../lib/dom.js";
 
 /** @import { State } from "../core/store/link.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
+/** @import { Trace } from "../core/wire/safetensors.js" */
 /** @import { Lab } from "../lab/matrices.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Child } from "../lib/dom.js" */

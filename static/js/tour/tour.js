@@ -3,7 +3,7 @@
 import { REMOTE, TURNS, isPlainKey } from "../core/figure/pointing.js";
 import { example } from "../core/store/highlight.js";
 import { isChanged } from "../core/store/interventions.js";
-import { blockAt, crossBlock, isBetweenTexts } from "../core/wire/model.js";
+import { blockAt, crossBlock, isBetweenTexts } from "../core/wire/model-description.js";
 import { el, find, render } from "../lib/dom.js";
 
 /** @import { State } from "../core/store/link.js" */

@@ -9,13 +9,13 @@ import { grouped, hundredths, significant, two } from "../lib/numbers.js";
 import { counted } from "../views/training/training-history.js";
 import { firstReaching, isOver, newRun, plannedSteps, snapshotIndex, trainLosses } from "./live-run.js";
 
-/** @import { Trace } from "../core/wire/wire.js" */
+/** @import { Trace } from "../core/wire/safetensors.js" */
 /** @import { LiveRun } from "./live-run.js" */
 
 // Which run, snapshot and probe the page shows, the figure for them, and the choice of a probe.
 
 /** @typedef {ReturnType<typeof createDisplayedRun>} DisplayedRun */
-/** @typedef {{model: import("../core/wire/model.js").ModelInfo, trace: Trace}} Moment */
+/** @typedef {{model: import("../core/wire/model-description.js").ModelInfo, trace: Trace}} Moment */
 
 /** The number of cached traces, so that moving the slider back needs no request. */
 const MAX_TRACES = 200;
@@ -83,7 +83,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
     put(model, reply);
   }
 
-  /** @param {import("../core/wire/model.js").ModelInfo} model @param {Trace} trace */
+  /** @param {import("../core/wire/model-description.js").ModelInfo} model @param {Trace} trace */
   function put(model, trace) {
     const { trace: before, link } = store.get();
     source.put({ model, trace });
@@ -100,7 +100,7 @@ export function createDisplayedRun({ api, figure, store }, source, { moved, fail
     /** Whether the figure follows the last snapshot. */
     following: () => step === null,
 
-    /** @param {import("../core/wire/subject-requests.js").RunInfo} info @param {{step: number | null, probe: number}} position */
+    /** @param {import("../core/wire/requests-by-subject.js").RunInfo} info @param {{step: number | null, probe: number}} position */
     open(info, position) {
       run = newRun(info);
       ({ step, probe } = position);

@@ -6,7 +6,7 @@
 import { failure } from "../core/wire/reply.js";
 import { throttle } from "../lib/timing.js";
 
-/** @import { Options, RunInfo } from "../core/wire/subject-requests.js" */
+/** @import { Options, RunInfo } from "../core/wire/requests-by-subject.js" */
 /** @import { RunSnapshotReply } from "../core/wire/schemas.d.ts" */
 
 /**
@@ -15,7 +15,7 @@ import { throttle } from "../lib/timing.js";
  * @property {Options} options
  * @property {{id: string, step: number} | null} parent
  * @property {number} next  the number of the next event
- * @property {import("../core/wire/subject-requests.js").RunState} state
+ * @property {import("../core/wire/requests-by-subject.js").RunState} state
  * @property {string | null} why
  * @property {number | null} place  in the queue
  * @property {number} step
@@ -23,7 +23,7 @@ import { throttle } from "../lib/timing.js";
  * @property {number | null} rate
  * @property {number} seconds
  * @property {number} from  the step at which it began
- * @property {import("../core/wire/model.js").ModelInfo | null} model
+ * @property {import("../core/wire/model-description.js").ModelInfo | null} model
  * @property {{source: string, target: string}[]} probes
  * @property {RunSnapshotReply[]} snapshots
  * @property {{step: number, loss: number | null}[]} losses  training losses

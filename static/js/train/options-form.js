@@ -9,7 +9,7 @@ import { rememberRun } from "./run-commands.js";
 /** @import { State } from "../core/store/link.js" */
 /** @import { Problem } from "../core/wire/reply.js" */
 /** @import { RunsReply } from "../core/wire/schemas.d.ts" */
-/** @import { Options } from "../core/wire/subject-requests.js" */
+/** @import { Options } from "../core/wire/requests-by-subject.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 
 // The page's link: a run and a step of it, or the chosen options.
@@ -85,7 +85,7 @@ const taskOf = ({ tasks }, typed) => tasks[typed.task] ?? Object.values(tasks)[0
 /**
  * The options as the server takes them.
  * @param {Typed} typed
- * @returns {import("../core/wire/subject-requests.js").Options}
+ * @returns {import("../core/wire/requests-by-subject.js").Options}
  */
 export const requestOptions = (typed) => Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, isNumber(name) ? Number(value) : value]));
 

@@ -4,9 +4,9 @@
  * index of the views, which it opens by name; what surrounds a figure is in workspace/.
  */
 
-import { bindSession } from "../core/store/session.js";
+import { bindSession } from "../core/store/trace-requests.js";
 import { DEFAULTS, createSettler } from "../core/store/link.js";
-import { initialChoices } from "../core/store/options.js";
+import { initialChoices } from "../core/store/link-options.js";
 import { isFixed } from "../core/store/share-contents.js";
 import { missingAddresses, valueAt } from "../core/wire/tensor-cache.js";
 import { keyOf } from "../core/store/view-requests.js";
@@ -32,7 +32,7 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
  * @property {string} [name]  prefix of its ids; absent: a unique one
  * @property {boolean} [main]  whether keys pressed outside all figures are for it
  * @property {boolean} [free]  whether its first trace may determine the layer and the head
- * @property {import("../core/store/session.js").DataNeeds} [beside]  what else is shown of its run
+ * @property {import("../core/store/trace-requests.js").DataNeeds} [beside]  what else is shown of its run
  * @property {import("../core/figure/types.js").Offer} [offer]  absent: the views that the model supports
  * @property {import("../core/figure/types.js").Measure} [measure]  measures the available space
  * @property {HTMLElement} [caption]  for the caption
@@ -126,9 +126,9 @@ const NOTHING = { needs: () => [], asks: () => [] };
 
 /**
  * What is requested: what is shown beside the view, then what the view shows.
- * @param {import("../core/store/session.js").DataNeeds} beside
+ * @param {import("../core/store/trace-requests.js").DataNeeds} beside
  * @param {import("../core/figure/types.js").Offer} offer
- * @returns {import("../core/store/session.js").DataNeeds}
+ * @returns {import("../core/store/trace-requests.js").DataNeeds}
  */
 const neededData = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),

@@ -2,9 +2,9 @@
 
 import { attention } from "./attention/view.js";
 import { GROUPS } from "./view-groups.js";
-import { attentionAt, blocks, hasVectors, isBetweenTexts, place } from "../core/wire/model.js";
+import { attentionAt, blocks, hasVectors, isBetweenTexts, place } from "../core/wire/model-description.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { PAGE } from "../core/store/options.js";
+import { PAGE } from "../core/store/link-options.js";
 
 /** All views, in the order in which they are offered. */
 export const VIEWS = GROUPS.flatMap(({ views }) => views);

@@ -9,10 +9,10 @@ import { blockName } from "../core/store/model-part-names.js";
 import { additionalContents, answerFromShare, isDeparted } from "../core/store/share-contents.js";
 import { runKind } from "../core/store/runs-with-and-without-changes.js";
 import { keyOf, ofThisRun, runQuestion } from "../core/store/view-requests.js";
-import { blockAt } from "../core/wire/model.js";
+import { blockAt } from "../core/wire/model-description.js";
 import { Problem } from "../core/wire/reply.js";
 import { request, requestBody } from "../core/wire/request.js";
-import { errorOf, plane } from "../core/wire/wire.js";
+import { errorOf, plane } from "../core/wire/safetensors.js";
 import { wholeTensorName } from "../core/wire/tensor-cache.js";
 import { csv, shortest } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
@@ -70,7 +70,7 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  * @param {Page} page
  * @param {View} view
  * @param {"json" | "npz" | "html"} kind
- * @param {{theme: "light" | "dark", options: import("../core/store/options.js").Options, tiles?: object[]}} look  of the
+ * @param {{theme: "light" | "dark", options: import("../core/store/link-options.js").Options, tiles?: object[]}} look  of the
  *   page; tiles: the windows of a long text that it shows
  * @returns {{path: string, body?: object, accept?: string}}
  */
@@ -257,7 +257,7 @@ function table(trace) {
 /** Of weights in 8 bits: three. */
 const DECIMALS = 1000;
 
-/** @param {import("../core/wire/wire.js").Tensor} tensor @returns {import("../core/wire/wire.js").Tensor}  Weights in 8 bits have no digits that are not known. */
+/** @param {import("../core/wire/safetensors.js").Tensor} tensor @returns {import("../core/wire/safetensors.js").Tensor}  Weights in 8 bits have no digits that are not known. */
 function withDecimals(tensor) {
   if (!tensor.rounded) return tensor;
   const heads = Array.from({ length: tensor.shape[0] }, (_, head) => {

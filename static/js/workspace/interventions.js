@@ -10,10 +10,10 @@ import { pairIn, heatmapOf, tokenAt } from "../core/store/heatmap-data.js";
 import { blamedIndex, changes, withSameTarget, labelOf, plainChange, touchesHead, changeWording } from "../core/store/interventions.js";
 import { editModel } from "../core/figure/change-controls.js";
 import { runKind } from "../core/store/runs-with-and-without-changes.js";
-import { blockOf, place, typedText } from "../core/wire/model.js";
+import { blockOf, place, typedText } from "../core/wire/model-description.js";
 import { el, find, h, render, write } from "../lib/dom.js";
 import { view } from "../views/index.js";
-import { bindChangeEffect } from "./change-effect.js";
+import { bindChangeEffect } from "./what-changes-did.js";
 
 /** @import { Change } from "../core/store/interventions.js" */
 /** @import { Context } from "../core/figure/types.js" */

@@ -5,7 +5,7 @@ import { wording } from "../core/figure/problem-wording.js";
 import { bindTheme, createPageContext } from "../core/page/page-context.js";
 import { DEFAULTS, format, mergeStates, fittedLink, stateOfShare } from "../core/store/link.js";
 import { isMissingFromShare } from "../core/store/share-contents.js";
-import { attentionAt, blocks, hasVectors, place } from "../core/wire/model.js";
+import { attentionAt, blocks, hasVectors, place } from "../core/wire/model-description.js";
 import { LONGEST, isLong } from "../core/wire/long-texts.js";
 import { Problem } from "../core/wire/reply.js";
 import { el, find, h, render } from "../lib/dom.js";

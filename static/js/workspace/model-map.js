@@ -9,13 +9,13 @@ import { kindOf } from "../core/compute/positions.js";
 import { sequential } from "../core/draw/colour-scales.js";
 import { colourTable, drawThumbnail } from "../core/draw/head-grid.js";
 import { blockName, kindName, placeName } from "../core/store/model-part-names.js";
-import { attentionAt, blockOf, blocks, blocksOfStack, extent, hasVectors, place } from "../core/wire/model.js";
+import { attentionAt, blockOf, blocks, blocksOfStack, extent, hasVectors, place } from "../core/wire/model-description.js";
 import { valueAt } from "../core/wire/tensor-cache.js";
 import { el, find, render } from "../lib/dom.js";
 import { view } from "../views/index.js";
 
 /** @import { Page } from "../core/store/store.js" */
-/** @import { Model } from "../core/wire/model.js" */
+/** @import { Model } from "../core/wire/model-description.js" */
 /** @import { PageServices } from "./main-figure.js" */
 
 // The map of a model: its stacks as columns, with the attentions of every layer.
@@ -108,7 +108,7 @@ export function isLit(lit, { part, stack, layer, block }) {
     (litPart.stack ?? stack) === stack && (litPart.layer ?? layer) === layer);
 }
 
-/** @param {import("../core/wire/model.js").Block} block @param {number} layer */
+/** @param {import("../core/wire/model-description.js").Block} block @param {number} layer */
 function cellsOf({ id, rows }, layer) {
   const layerInBlock = rows.findIndex((row) => row.layer === layer);
   return layerInBlock < 0 ? [] : [{ block: id, layer: layerInBlock }];

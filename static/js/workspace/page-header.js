@@ -8,7 +8,7 @@ import { el, find, render } from "../lib/dom.js";
 import { view as viewNamed } from "../views/index.js";
 
 /** @import { Origin, Page } from "../core/store/store.js" */
-/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
 /** @import { PageServices } from "./main-figure.js" */
 
 /** @param {PageServices} context */

@@ -7,7 +7,7 @@ import { withMaskedToken, masks, predictionAt, isPredictor, withCandidate, isWri
 import { token } from "../core/draw/token.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { typedText } from "../core/wire/model.js";
+import { typedText } from "../core/wire/model-description.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { Problem, outputKind } from "../core/wire/reply.js";
 import { requestBody, changesInForce, isChat } from "../core/wire/request.js";

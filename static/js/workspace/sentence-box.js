@@ -2,11 +2,11 @@
 
 import { find, h } from "../lib/dom.js";
 import { bindTyping, grow } from "../core/figure/controls.js";
-import { bothWays } from "../core/wire/model.js";
+import { bothWays } from "../core/wire/model-description.js";
 import { bcp47 } from "../core/wire/tokens.js";
 import { exampleName, examplesOf, taskTakes } from "../core/store/examples-and-tasks.js";
 import { isFixed } from "../core/store/share-contents.js";
-import { withoutPrefix } from "../core/store/options.js";
+import { withoutPrefix } from "../core/store/link-options.js";
 import { markCutOff } from "./token-chips.js";
 
 /** @import { PageServices } from "./main-figure.js" */

@@ -9,7 +9,7 @@ import { comparison } from "../core/store/comparison.js";
 import { highlightedTokens } from "../core/store/heatmap-data.js";
 import { highlightOf } from "../core/store/highlight.js";
 import { isLong } from "../core/wire/long-texts.js";
-import { axes, blockAt, crossBlock, selfBlock, typedText } from "../core/wire/model.js";
+import { axes, blockAt, crossBlock, selfBlock, typedText } from "../core/wire/model-description.js";
 import { continuesAt, rowOf } from "../core/wire/reply.js";
 import { languages } from "../core/wire/tokens.js";
 import { el, find, h, render } from "../lib/dom.js";
@@ -57,7 +57,7 @@ function reveal(list, item) {
 
 /**
  * A text with its doubtful words marked. Offsets count code points.
- * @param {import("../core/wire/wire.js").Trace["output"]} output
+ * @param {import("../core/wire/safetensors.js").Trace["output"]} output
  * @param {Doubts} doubts
  * @param {Context["t"]} t
  */
@@ -106,7 +106,7 @@ export function bindChips({ store, t }) {
     cutOff.forEach((show) => show());
   }
 
-  /** @param {import("../core/wire/wire.js").Trace} trace @param {import("../core/wire/model.js").ModelInfo} model */
+  /** @param {import("../core/wire/safetensors.js").Trace} trace @param {import("../core/wire/model-description.js").ModelInfo} model */
   function fill(trace, model) {
     if (isLong(trace)) return counted(trace, model.texts);
     const steps = model.texts.map((text) => axes(model, trace, selfBlock(model, text).id).rows);
@@ -126,7 +126,7 @@ export function bindChips({ store, t }) {
 
   /**
    * For a long text, only the number of tokens; the figure shows the text.
-   * @param {import("../core/wire/wire.js").Trace} trace
+   * @param {import("../core/wire/safetensors.js").Trace} trace
    * @param {string[]} texts
    */
   function counted({ tokens, output }, texts) {

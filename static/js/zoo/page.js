@@ -4,7 +4,7 @@ import { bindTyping, radios } from "../core/figure/controls.js";
 import { wording } from "../core/figure/problem-wording.js";
 import { WHO_IS_IT, changedName, taskDoes, taskName, taskTakes, unitName } from "../core/store/examples-and-tasks.js";
 import { blockName } from "../core/store/model-part-names.js";
-import { attention, attentionAt, blockOf, isBetweenTexts, placeOf, typedText } from "../core/wire/model.js";
+import { attention, attentionAt, blockOf, isBetweenTexts, placeOf, typedText } from "../core/wire/model-description.js";
 import { el, find, h, render } from "../lib/dom.js";
 import { createFigure, linkTo, storeOf } from "../views/create-figure.js";
 import { bestHead, headInLink, headShares, workspaceLink } from "./zoo-link.js";
@@ -305,7 +305,7 @@ function hitSentence({ trace, model, link }, example, t) {
   return t("It looks most at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: measuredRows.length });
 }
 
-/** @param {import("../core/wire/wire.js").Matrix} matrix @param {number} row */
+/** @param {import("../core/wire/safetensors.js").Matrix} matrix @param {number} row */
 function strongest({ values, cols }, row) {
   let largest = 0;
   for (let col = 1; col < cols; col++)

@@ -3,9 +3,9 @@
  * model.
  */
 
-import { placeOf } from "../core/wire/model.js";
+import { placeOf } from "../core/wire/model-description.js";
 
-/** @import { ModelInfo } from "../core/wire/model.js" */
+/** @import { ModelInfo } from "../core/wire/model-description.js" */
 /** @typedef {import("../core/wire/schemas.d.ts").ZooModelReply & {info: ModelInfo}} ZooModel */
 /** @typedef {{tasks: import("../core/wire/schemas.d.ts").ZooTaskReply[], models: ZooModel[]}} Zoo */
 /** @typedef {{place: string, head: number}} HeadPlace  an attention, and a head of it */

@@ -12,7 +12,7 @@
  * NaN.
  */
 
-/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
 /** @typedef {"one" | "mean" | "max"} Heads */
 /**
  * One axis of the picture.
@@ -98,7 +98,7 @@ export function weightShares(planes, rows, keys, heads) {
 
 /**
  * The smallest of the strongest cells.
- * @param {import("../wire/wire.js").Numbers} open
+ * @param {import("../wire/safetensors.js").Numbers} open
  * @param {number} percent
  */
 function smallestOf(open, percent) {

@@ -15,7 +15,7 @@
 import { fold } from "./aggregate-attention.js";
 
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
-/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
 
 // Which tokens form a word, from the pieces of a subword encoding.
 //

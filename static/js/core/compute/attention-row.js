@@ -7,7 +7,7 @@ import { two } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
 import { scaledDot } from "./scoring.js";
 
-/** @import { Matrix, Numbers } from "../wire/wire.js" */
+/** @import { Matrix, Numbers } from "../wire/safetensors.js" */
 
 /**
  * @typedef {{kind: "nothing"}

@@ -3,15 +3,15 @@
  * and for thumbnails.
  */
 
-import { attentionAt, blockOf, masks, place, sameRuleMask, withMask } from "../wire/model.js";
+import { attentionAt, blockOf, masks, place, sameRuleMask, withMask } from "../wire/model-description.js";
 import { coarseAddress, tensorAt } from "../wire/tensor-cache.js";
 import { plainStep } from "../wire/tokens.js";
-import { headView, meanPlane, meanView, plane } from "../wire/wire.js";
+import { headView, meanPlane, meanView, plane } from "../wire/safetensors.js";
 
 /** @import { Picture } from "../draw/head-grid.js" */
 /** @import { State } from "../store/link.js" */
-/** @import { Model } from "../wire/model.js" */
-/** @import { Matrix, Numbers, Tensor, Trace } from "../wire/wire.js" */
+/** @import { Model } from "../wire/model-description.js" */
+/** @import { Matrix, Numbers, Tensor, Trace } from "../wire/safetensors.js" */
 
 /**
  * @typedef {object} ComputedTensors
@@ -151,7 +151,7 @@ export function headThumbnail(model, trace, location) {
  * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer" | "head">} location
- * @returns {import("../wire/wire.js").Matrix | null}
+ * @returns {import("../wire/safetensors.js").Matrix | null}
  */
 export function approximateWeights(model, trace, location) {
   const weights = tensorAt(trace, place(model, location, "weights"));

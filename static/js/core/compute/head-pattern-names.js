@@ -79,7 +79,7 @@ export function inGeneral(patterns, t) {
 
 /**
  * The measures that a head has, in order.
- * @param {import("../wire/wire.js").Summary | undefined} summary
+ * @param {import("../wire/safetensors.js").Summary | undefined} summary
  * @param {Translate} t
  * @returns {[string, Measure][]}
  */

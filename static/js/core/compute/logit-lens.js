@@ -3,13 +3,13 @@
  * attention.
  */
 
-import { blocksOfStack, place, predictingBlock, withMask } from "../wire/model.js";
+import { blocksOfStack, place, predictingBlock, withMask } from "../wire/model-description.js";
 import { contrastTensors, gradientOf, gradientRow, mostProbable, partOf, predictedToken } from "./predictions.js";
 import { memo } from "../../lib/memo.js";
-import { plane } from "../wire/wire.js";
+import { plane } from "../wire/safetensors.js";
 
-/** @import { Trace, Tensor } from "../wire/wire.js" */
-/** @import { Model } from "../wire/model.js" */
+/** @import { Trace, Tensor } from "../wire/safetensors.js" */
+/** @import { Model } from "../wire/model-description.js" */
 /** @import { State } from "../store/link.js" */
 /** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
 /** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
@@ -179,7 +179,7 @@ function byLayer({ shape, data }, row) {
  * @param {Model} model
  * @param {Trace} trace
  * @param {LensLocation & Pick<State, "head">} location
- * @returns {import("../wire/wire.js").Matrix | null}  null where the trace lacks it
+ * @returns {import("../wire/safetensors.js").Matrix | null}  null where the trace lacks it
  */
 export function relevance(model, trace, location) {
   const relevances = trace.tensors[relevanceOf(model, trace, location)];
@@ -189,7 +189,7 @@ export function relevance(model, trace, location) {
 }
 
 /**
- * @param {import("../wire/wire.js").Matrix} matrix
+ * @param {import("../wire/safetensors.js").Matrix} matrix
  * @returns {{row: number, col: number, value: number}}  the cell that is farthest from zero
  */
 export function farthestCell({ values, cols }) {

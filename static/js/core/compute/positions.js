@@ -11,10 +11,10 @@
  *     ⎣ cos((pos+k)ω) ⎦ = ⎣ −sin kω  cos kω ⎦ ⎣ cos(pos·ω) ⎦
  */
 
-import { blockOf, selfBlock, typedText } from "../wire/model.js";
+import { blockOf, selfBlock, typedText } from "../wire/model-description.js";
 
-/** @import { Matrix } from "../wire/wire.js" */
-/** @import { Model } from "../wire/model.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
+/** @import { Model } from "../wire/model-description.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
 
@@ -301,9 +301,9 @@ export const angle = (pair, width, position) => position * frequency(pair, width
 
 /**
  * Rotate every row, or rotate it back.
- * @param {import("../wire/wire.js").Matrix} matrix  [position, channel]
+ * @param {import("../wire/safetensors.js").Matrix} matrix  [position, channel]
  * @param {1 | -1} sign
- * @returns {import("../wire/wire.js").Matrix}
+ * @returns {import("../wire/safetensors.js").Matrix}
  */
 export function rotatedRows({ rows, cols, values }, sign) {
   const out = new Float32Array(values.length);

@@ -1,12 +1,12 @@
 /** Which tokens a model of one text predicts at a row, and the text with one of them in its place. */
 
-import { blocks, rules, typedText } from "../wire/model.js";
+import { blocks, rules, typedText } from "../wire/model-description.js";
 import { isPad } from "../wire/tokens.js";
 
 /** @import { State } from "../store/link.js" */
-/** @import { Model, ModelInfo } from "../wire/model.js" */
+/** @import { Model, ModelInfo } from "../wire/model-description.js" */
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 
 /** @typedef {{id: number, text: string, special: boolean, probability: number}} Candidate */
 /**
@@ -89,7 +89,7 @@ export function withMaskedToken(source, { start, end }, mask) {
 /**
  * The token that a row predicts and that its numbers are about: the written one; in a single text the
  * next one, or for a masked model its own. Where the text has none, the model's most probable one.
- * @param {import("../wire/model.js").Model} model
+ * @param {import("../wire/model-description.js").Model} model
  * @param {Trace} trace
  * @param {number} row
  * @param {number} [best]  the id of the most probable one
@@ -121,7 +121,7 @@ export const RUNNER_UP = "runner-up";
 
 const CANDIDATES = "inside.lens.candidates";
 
-/** The option of a link: an id, or RUNNER_UP; null: no contrast. @returns {import("../store/options.js").Option<string | null>} */
+/** The option of a link: an id, or RUNNER_UP; null: no contrast. @returns {import("../store/link-options.js").Option<string | null>} */
 export const contrastOption = () => ({ initial: null, read: (text) => (text === RUNNER_UP || /^(0|[1-9]\d{0,6})$/.test(text) ? text : null), write: String });
 
 /** @param {string} against @param {string} part */

@@ -17,7 +17,7 @@ import { row, sum } from "../../lib/vectors.js";
 
 /** @import { Vector } from "../../lib/vectors.js" */
 /** @import { OriginReply } from "../wire/schemas.d.ts" */
-/** @import { Tensor } from "../wire/wire.js" */
+/** @import { Tensor } from "../wire/safetensors.js" */
 
 /** @typedef {"scaled-dot" | "dot" | "dot-by" | "additive" | "additive-bias"} Kind */
 /** @typedef {"" | "relative" | "relative-product"} Placed */
@@ -138,7 +138,7 @@ export function column(width, offset) {
  * @param {number} head
  * @param {number} rows
  * @param {number} cols
- * @returns {import("../wire/wire.js").Matrix}
+ * @returns {import("../wire/safetensors.js").Matrix}
  */
 export function termMatrix(pi, head, rows, cols) {
   const terms = row(pi, head);
@@ -160,8 +160,8 @@ export const termsOf = (cell) => `inside.score.${cell}.parts`;
 
 /**
  * A trace whose terms of scores follow their names, as a table needs them.
- * @param {import("../wire/wire.js").Trace} trace
- * @returns {Pick<import("../wire/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}}
+ * @param {import("../wire/safetensors.js").Trace} trace
+ * @returns {Pick<import("../wire/safetensors.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}}
  */
 export function named({ tokens, tensors, scores = {} }) {
   const all = Object.entries(scores).map(([cell, { queries, keys }]) => ({ cell, name: termsOf(cell), sides: { query_term: queries, key_term: keys } }));

@@ -7,7 +7,7 @@
 
 import { COVER } from "./aggregate-attention.js";
 
-/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
 
 /**
  * One position of the axis shared by both runs: null if a run has no such token.

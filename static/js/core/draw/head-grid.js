@@ -10,7 +10,7 @@ import { cellElements, legend, outlines, text } from "./matrix-svg.js";
 import { colour, rgb, sequential } from "./colour-scales.js";
 import { drawing, s } from "./svg.js";
 
-/** @import { Numbers, Summary } from "../wire/wire.js" */
+/** @import { Numbers, Summary } from "../wire/safetensors.js" */
 /** @import { Rgb } from "./colour-scales.js" */
 
 /** @typedef {{layer: number, head: number}} Tile */

@@ -5,7 +5,7 @@ import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./colour-scales.js";
 
 /** @import { Geometry } from "./matrix-geometry.js" */
-/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
 /** @import { Rgb, Stops } from "./colour-scales.js" */
 /** @import { Theme } from "../page/page-context.js" */
 
@@ -62,7 +62,7 @@ export function cellText({ floor }, value, error = 0) {
 /**
  * The colours of `colourOf` for many cells at once; cells without a number stay transparent.
  * @param {Uint8ClampedArray} pixels  four bytes per cell
- * @param {import("../wire/wire.js").Numbers} values
+ * @param {import("../wire/safetensors.js").Numbers} values
  * @param {Shade} shade
  */
 export function raster(pixels, values, { stops, range: [low, high], floor }) {

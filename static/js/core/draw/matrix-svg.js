@@ -102,7 +102,7 @@ function cell({ cover, geometry, shade, theme }, cols, value, i) {
 
 /**
  * @param {Pick<Plate, "matrix" | "geometry" | "shade" | "theme">} plate
- * @param {import("../wire/wire.js").Matrix} openMatrix
+ * @param {import("../wire/safetensors.js").Matrix} openMatrix
  */
 function image({ matrix: { rows, cols }, geometry, shade, theme }, openMatrix) {
   const canvas = document.createElement("canvas");

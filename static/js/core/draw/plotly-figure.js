@@ -95,7 +95,7 @@ function inscription(picture, trace, ink) {
   };
 }
 
-/** @param {import("../wire/wire.js").Matrix} matrix */
+/** @param {import("../wire/safetensors.js").Matrix} matrix */
 function nested({ rows, cols, values }) {
   return Array.from({ length: rows }, (_, i) => values.subarray(i * cols, (i + 1) * cols));
 }

@@ -8,7 +8,7 @@ import {
   changes, isSameChange, linkValueOf, plainChange, putChange, toggleChange, withSameTarget, withoutChange,
 } from "../store/interventions.js";
 import { isFixed } from "../store/share-contents.js";
-import { canChangeAttention } from "../wire/model.js";
+import { canChangeAttention } from "../wire/model-description.js";
 import { plainStep } from "../wire/tokens.js";
 import { radios } from "./controls.js";
 

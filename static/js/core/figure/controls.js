@@ -2,7 +2,7 @@
 
 import { el, h, render, write } from "../../lib/dom.js";
 import { debounce } from "../../lib/timing.js";
-import { plan, planInLink } from "../store/options.js";
+import { plan, planInLink } from "../store/link-options.js";
 import { isFixed } from "../store/share-contents.js";
 import { outputKind } from "../wire/reply.js";
 import { labels, plainLabel } from "../wire/tokens.js";

@@ -12,14 +12,14 @@ import { cellAt, sinkDivision, headGridSvg, tilePaint, writeTile as paintTile } 
 import { sharpness } from "../draw/matrix-canvas.js";
 import { sequential } from "../draw/colour-scales.js";
 import { isOff } from "../store/interventions.js";
-import { axes, extent, place } from "../wire/model.js";
+import { axes, extent, place } from "../wire/model-description.js";
 import { isPlainKey, onArrows, within } from "./pointing.js";
 import { meaning } from "./figure-frame.js";
 
 /** @import { Context } from "./types.js" */
 /** @import { Layout, Tile } from "../draw/head-grid.js" */
 /** @import { Page } from "../store/store.js" */
-/** @import { Summary, Trace } from "../wire/wire.js" */
+/** @import { Summary, Trace } from "../wire/safetensors.js" */
 
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**

@@ -13,7 +13,7 @@ import { quoted, step } from "../draw/token.js";
 import { otherPlace, otherSentence, axisIndexOf } from "../store/comparison.js";
 import { highlightOf } from "../store/highlight.js";
 import { isOff } from "../store/interventions.js";
-import { blockAt, texts } from "../wire/model.js";
+import { blockAt, texts } from "../wire/model-description.js";
 import { plainStep } from "../wire/tokens.js";
 import { legend } from "./figure-frame.js";
 import { createMatrix } from "./matrix.js";

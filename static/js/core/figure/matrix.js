@@ -11,7 +11,7 @@ import { boxOf, fitGeometry, lineHeight, placeAt } from "../draw/matrix-geometry
 import { visibleLabels, clippedSteps, colClash, createLabels, rowClash, textRuler, isUpright } from "../draw/matrix-labels.js";
 import { matrixSvg } from "../draw/matrix-svg.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
-import { texts } from "../wire/model.js";
+import { texts } from "../wire/model-description.js";
 import { onArrows, within } from "./pointing.js";
 import { meaning } from "./figure-frame.js";
 import { createZoom } from "./zoom.js";
@@ -120,7 +120,7 @@ function lay(mark, area) {
  */
 /**
  * @typedef {object} Content
- * @property {import("../wire/wire.js").Matrix} matrix
+ * @property {import("../wire/safetensors.js").Matrix} matrix
  * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
  * @property {import("../draw/row-bars.js").Ends | null} [ends]  the bars at the ends of rows
  * @property {import("../draw/matrix-canvas.js").Shade} shade

@@ -2,7 +2,7 @@
 
 import { el, h, render } from "../../lib/dom.js";
 import { explainedPair } from "../store/highlight.js";
-import { axes } from "../wire/model.js";
+import { axes } from "../wire/model-description.js";
 import { plainStep } from "../wire/tokens.js";
 
 /** @import { Highlight } from "../store/store.js" */

@@ -6,8 +6,8 @@ import { heatmapOf, highlightIn, largestChange, weightChange } from "../store/he
 import { rounded, two } from "../../lib/numbers.js";
 import { el } from "../../lib/dom.js";
 import { quoted } from "../draw/token.js";
-import { row } from "../wire/wire.js";
-import { attentionAt, blockAt, extent, isSupervised, place } from "../wire/model.js";
+import { row } from "../wire/safetensors.js";
+import { attentionAt, blockAt, extent, isSupervised, place } from "../wire/model-description.js";
 import { isOff } from "../store/interventions.js";
 import { windowSaid } from "../store/model-part-names.js";
 
@@ -96,7 +96,7 @@ export function doubtSentence({ phrase, t }, page, tokens) {
 
 /**
  * The row that looks most at a key.
- * @param {import("../wire/wire.js").Matrix} matrix
+ * @param {import("../wire/safetensors.js").Matrix} matrix
  * @param {number} col
  * @returns {{row: number, weight: number} | null}  null: none
  */

@@ -39,12 +39,12 @@
  * @property {(t: import("../../lib/i18n.js").Translate) => string} about  one paragraph on how to read
  *   it
  * @property {string[]} [capabilities]  that a model must have; absent: none
- * @property {(block: import("../wire/model.js").Block) => boolean} [blocks]  whether it
+ * @property {(block: import("../wire/model-description.js").Block) => boolean} [blocks]  whether it
  *   applies to an attention; absent: to all
  * @property {boolean} [long]  whether it shows long texts (core/wire/long-texts.js) as well
  * @property {Frame} frame
  * @property {boolean} [live]  whether it needs a server
- * @property {import("../store/options.js").Options} [options]  its options
+ * @property {import("../store/link-options.js").Options} [options]  its options
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
  * @property {(page: Page) => import("../store/view-requests.js").Question[]} [asks]  everything else that
  *   it shows
@@ -66,7 +66,7 @@
 /**
  * @typedef {object} Subject  what a view shows instead of the page's own run
  * @property {string} source
- * @property {import("../wire/wire.js").Trace} trace
+ * @property {import("../wire/safetensors.js").Trace} trace
  * @property {(t: import("../../lib/i18n.js").Translate) => string} says  describes the run
  * @property {string} name  the same for a file name
  * @property {string} path  where the API has its numbers

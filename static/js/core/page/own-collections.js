@@ -6,7 +6,7 @@ import { wording } from "../figure/problem-wording.js";
 import { Problem, failure } from "../wire/reply.js";
 
 /** @import { CollectionCreated } from "../wire/schemas.d.ts" */
-/** @import { Document } from "../wire/subject-requests.js" */
+/** @import { Document } from "../wire/requests-by-subject.js" */
 
 /** @typedef {{version: number, document: Document}} Draft  a changed document, and the version that it was made from */
 

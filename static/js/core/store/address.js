@@ -2,10 +2,10 @@
 
 import { afterFrame } from "../../lib/timing.js";
 import { REQUEST_KEYS, format, mergeStates, parse } from "./link.js";
-import { READER_OPTIONS } from "./options.js";
+import { READER_OPTIONS } from "./link-options.js";
 
 /** @import { State } from "./link.js" */
-/** @import { Options } from "./options.js" */
+/** @import { Options } from "./link-options.js" */
 
 /**
  * Where a page has its link: in the query, or in the fragment, which is never sent to a host.

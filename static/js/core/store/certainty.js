@@ -5,16 +5,16 @@
  */
 
 import { memo, together } from "../../lib/memo.js";
-import { attention, crossBlock, place, typedText } from "../wire/model.js";
+import { attention, crossBlock, place, typedText } from "../wire/model-description.js";
 import { isLong } from "../wire/long-texts.js";
 import { runKind } from "./runs-with-and-without-changes.js";
 import { spelled, words } from "../compute/alignment.js";
 
 /** @import { Page } from "./store.js" */
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
-/** @import { Matrix, Trace } from "../wire/wire.js" */
+/** @import { Matrix, Trace } from "../wire/safetensors.js" */
 
-/** @typedef {NonNullable<import("../wire/model.js").ModelInfo["certainty"]>} Certainty */
+/** @typedef {NonNullable<import("../wire/model-description.js").ModelInfo["certainty"]>} Certainty */
 /** @typedef {{tokens: number[], probability: number}} DoubtfulWord  indices of its output tokens; the lowest probability of them */
 /**
  * @typedef {object} Doubts

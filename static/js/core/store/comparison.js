@@ -5,12 +5,12 @@
 
 import { Problem } from "../wire/reply.js";
 import { align, changes, difference, spread, swapped, transpose } from "../compute/token-diff.js";
-import { attention, axes, blockAt, extent, isBetweenTexts, place } from "../wire/model.js";
+import { attention, axes, blockAt, extent, isBetweenTexts, place } from "../wire/model-description.js";
 import { answer, runQuestion } from "./view-requests.js";
 import { memo, together } from "../../lib/memo.js";
 
 /** @import { Page } from "./store.js" */
-/** @import { Trace, Matrix } from "../wire/wire.js" */
+/** @import { Trace, Matrix } from "../wire/safetensors.js" */
 /** @import { Step } from "../wire/tokens.js" */
 /** @import { Pair, Covered } from "../compute/token-diff.js" */
 /** @import { Question } from "./view-requests.js" */

@@ -4,19 +4,19 @@
  */
 
 import { encodingTable } from "../compute/positions.js";
-import { completed } from "../wire/model.js";
+import { completed } from "../wire/model-description.js";
 import { Problem, failure } from "../wire/reply.js";
 import { DEFAULTS, REQUEST_KEYS, mergeStates, stateOfShare } from "./link.js";
 import { isDeparted, tileFromShare, runOfShare } from "./share-contents.js";
 import { BLANK } from "./store.js";
-import { isUnread } from "../wire/wire.js";
+import { isUnread } from "../wire/safetensors.js";
 import { missingAddresses, summaryAddress, wholeTensorName } from "../wire/tensor-cache.js";
 import { withOtherRun, runKind } from "./runs-with-and-without-changes.js";
 import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @import { Api, Share } from "../wire/api.js" */
-/** @import { ModelInfo } from "../wire/model.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { ModelInfo } from "../wire/model-description.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 /** @import { State } from "./link.js" */
 /** @import { Question, Answer } from "./view-requests.js" */
 /** @typedef {Partial<import("./store.js").Page>} Opened */
@@ -29,7 +29,7 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
  * @property {() => Promise<ModelInfo[]>} models  the first is the default
  * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} trace
  * @property {(request: object, signal?: AbortSignal, onProgress?: (progress: import("../wire/long-texts.js").Progress) => void) => Promise<Trace>} overview  of a long text
- * @property {(request: object, signal?: AbortSignal) => Promise<import("../wire/wire.js").Tensor>} tile  of a long text
+ * @property {(request: object, signal?: AbortSignal) => Promise<import("../wire/safetensors.js").Tensor>} tile  of a long text
  * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
  * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
  *   lines of a long computation as they arrive
@@ -58,7 +58,7 @@ export function served(api) {
  * change the request, and the address contains the change.
  * @param {Api} api
  * @param {{id: string, initial: State, requested?: Partial<State>, options:
- *   import("./options.js").Options}} parts  initial: the state of an empty share; requested: the
+ *   import("./link-options.js").Options}} parts  initial: the state of an empty share; requested: the
  *   request in the address bar
  * @returns {Source}
  */

@@ -175,7 +175,7 @@ export const EXAMPLES = Object.freeze([
 
 /**
  * Examples for a model: sentences, or inputs of the task that it learned.
- * @param {Pick<import("../wire/model.js").ModelInfo, "zoo" | "prompts"> | null} model
+ * @param {Pick<import("../wire/model-description.js").ModelInfo, "zoo" | "prompts"> | null} model
  * @param {string} lang  of the interface
  * @returns {(Pick<Example, "lang" | "text"> & Partial<Example>)[]}
  */

@@ -9,19 +9,19 @@ import { combine, coverOfStrongest, fold, groupAxis, weightShares } from "../com
 import { joined, singles, words } from "../compute/alignment.js";
 import { explainedCell, mostSalientRow } from "../compute/attention-row.js";
 import { sinkWeights } from "../compute/computed-tensors.js";
-import { attention, axes, blockAt, blockOf, extent, typedText } from "../wire/model.js";
+import { attention, axes, blockAt, blockOf, extent, typedText } from "../wire/model-description.js";
 import { outputKind } from "../wire/reply.js";
 import { informativeKeys, isAdded, isWord, labels, languages } from "../wire/tokens.js";
 import { comparison } from "./comparison.js";
 import { highlightOf } from "./highlight.js";
 import { isChanged } from "./interventions.js";
-import { choiceOption } from "./options.js";
+import { choiceOption } from "./link-options.js";
 import { otherRunPage, runKind } from "./runs-with-and-without-changes.js";
 
 /** @import { Axis } from "../compute/aggregate-attention.js" */
 /** @import { TokenReply } from "../wire/schemas.d.ts" */
 /** @import { Step } from "../wire/tokens.js" */
-/** @import { Matrix, Trace } from "../wire/wire.js" */
+/** @import { Matrix, Trace } from "../wire/safetensors.js" */
 /** @import { Page } from "./store.js" */
 
 // Which of two texts looks at which: A is the first, B the second. Tokens that are left out are hidden, and
@@ -83,7 +83,7 @@ export function croppedMatrix(matrix, texts) {
 }
 
 /**
- * @template {import("../wire/wire.js").Numbers} T
+ * @template {import("../wire/safetensors.js").Numbers} T
  * @param {T} values  row by row
  * @param {number} width  of a row
  * @param {Texts} texts
@@ -126,7 +126,7 @@ export function cropped(values, width, { rows: [top, bottom], cols: [left, right
 
 /**
  * The weight of each row on a learned sink, pooled like the weights.
- * @param {(import("../wire/wire.js").Numbers | null)[]} sinks  one per head
+ * @param {(import("../wire/safetensors.js").Numbers | null)[]} sinks  one per head
  * @param {Axis} axis  of the rows
  * @param {Choice["pool"]} pool
  * @returns {Float32Array | null}  null: without a sink
@@ -194,7 +194,7 @@ function read(model, link, trace, choice, count) {
 
 /**
  * The tokens of rows and columns; a row that writes belongs to the token that it writes.
- * @param {import("../wire/model.js").Block} block
+ * @param {import("../wire/model-description.js").Block} block
  * @param {Trace} trace
  * @returns {{queries: TokenReply[], keys: TokenReply[]}}
  */

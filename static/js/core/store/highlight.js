@@ -5,10 +5,10 @@ import { isAdded, isWord, specialTokens, informativeKeys } from "../wire/tokens.
 import { isChanged } from "./interventions.js";
 import { memo } from "../../lib/memo.js";
 import { approximateWeights } from "../compute/computed-tensors.js";
-import { attention, axes, blockAt, blockOf, extent, isBetweenTexts } from "../wire/model.js";
+import { attention, axes, blockAt, blockOf, extent, isBetweenTexts } from "../wire/model-description.js";
 
 /** @import { Highlight } from "./store.js" */
-/** @import { Trace, Matrix } from "../wire/wire.js" */
+/** @import { Trace, Matrix } from "../wire/safetensors.js" */
 /** @import { Step } from "../wire/tokens.js" */
 /** @import { State } from "./link.js" */
 
@@ -35,7 +35,7 @@ export function highlightOf({ link, model, trace, runs, share }, hovered) {
   return { query: first < matrix.rows ? first : 0, key: null, by: "default" };
 }
 
-/** @param {import("../wire/model.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
+/** @param {import("../wire/model-description.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
 function firstLook(model, trace, block, matrix) {
   const { query, key } = blockOf(model, block);
   const { rows, cols } = axes(model, trace, block);
@@ -60,7 +60,7 @@ export function example({ link, model, trace }) {
 /**
  * The default head of cross-attention, which is known without a trace: the head that aligns best by
  * the rows that write (in the alignment view, by any rows).
- * @param {import("../wire/model.js").ModelInfo} model
+ * @param {import("../wire/model-description.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number} | null}  null: another block, or it was not measured
  */
@@ -72,7 +72,7 @@ export function aligningHead(model, { block, view }) {
 /**
  * The default head: the one that the model names, otherwise the most informative head of the block.
  * @param {Trace} trace  with all weights of the block; 8 bits are enough
- * @param {import("../wire/model.js").ModelInfo} model
+ * @param {import("../wire/model-description.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
  */
@@ -80,7 +80,7 @@ export function openingHead(trace, model, link) {
   return aligningHead(model, link) ?? informative(trace, model, link.block);
 }
 
-/** @param {Trace} trace @param {import("../wire/model.js").ModelInfo} model @param {string} block */
+/** @param {Trace} trace @param {import("../wire/model-description.js").ModelInfo} model @param {string} block */
 function informative(trace, model, block) {
   const { rows, cols } = axes(model, trace, block);
   const self = blockOf(model, block).query === blockOf(model, block).key;

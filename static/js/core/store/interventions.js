@@ -4,7 +4,7 @@
  */
 
 import { keyOf } from "./view-requests.js";
-import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/model.js";
+import { attentionAt, blockOf, place as placeAt, placeOf } from "../wire/model-description.js";
 import { changesInForce } from "../wire/request.js";
 import { numberedWord, traceLabels } from "../wire/tokens.js";
 import { changeAtRows, networks, featureChange, placeOfChange } from "./model-part-names.js";

@@ -3,14 +3,14 @@
  * are left out.
  */
 
-import { blockOf, blocks, extent } from "../wire/model.js";
+import { blockOf, blocks, extent } from "../wire/model-description.js";
 import { changesInForce } from "../wire/request.js";
 import { runOfLink, withRemembered } from "./runs-with-and-without-changes.js";
 
-/** @import { ModelInfo } from "../wire/model.js" */
-/** @import { Options } from "./options.js" */
+/** @import { ModelInfo } from "../wire/model-description.js" */
+/** @import { Options } from "./link-options.js" */
 /** @import { Page } from "./store.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 
 /**
  * @typedef {object} State
@@ -24,13 +24,13 @@ import { runOfLink, withRemembered } from "./runs-with-and-without-changes.js";
  * @property {true | null} chat  whether the text is a user's turn of a chat
  * @property {string | null} pair  the second of two texts
  * @property {string} view
- * @property {string} block  which attentions (core/wire/model.js); "": the model's last block
+ * @property {string} block  which attentions (core/wire/model-description.js); "": the model's last block
  * @property {number} layer  0-based
  * @property {number} head  0-based
  * @property {number | null} query  the pinned row
  * @property {number | null} key  the pinned column
  * @property {string} lang  of the interface
- * @property {import("./options.js").Choices} options  options of the views; flat in a link
+ * @property {import("./link-options.js").Choices} options  options of the views; flat in a link
  */
 
 /** @type {Readonly<State>} */
@@ -168,7 +168,7 @@ const asText = (value) => (typeof value === "object" ? JSON.stringify(value) : S
 /**
  * @param {Record<string, unknown>} words  from a link or a share
  * @param {Options} options
- * @returns {import("./options.js").Choices}  those that are present and can be read
+ * @returns {import("./link-options.js").Choices}  those that are present and can be read
  */
 export function choices(words, options) {
   const values = Object.entries(options).map(([name, { read }]) => {

@@ -2,12 +2,12 @@
 
 import {
   attentionAt, blockAt, blockOf, blocks, blocksOfStack, placeOf, rules, selfBlock, typedText,
-} from "../wire/model.js";
+} from "../wire/model-description.js";
 import { changedName, taskName } from "./examples-and-tasks.js";
 
 /** @import { Translate } from "../../lib/i18n.js" */
-/** @import { Model, ModelInfo } from "../wire/model.js" */
-/** @import { Matrix } from "../wire/wire.js" */
+/** @import { Model, ModelInfo } from "../wire/model-description.js" */
+/** @import { Matrix } from "../wire/safetensors.js" */
 /** @import { Change, Worded } from "./interventions.js" */
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  the identifier if it has no name */

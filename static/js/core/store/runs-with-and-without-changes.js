@@ -3,7 +3,7 @@
  * show; the other one is kept too, so that switching needs no request.
  */
 
-import { blockAt } from "../wire/model.js";
+import { blockAt } from "../wire/model-description.js";
 import { changesInForce } from "../wire/request.js";
 import { isChanged } from "./interventions.js";
 import { memo, together } from "../../lib/memo.js";
@@ -11,7 +11,7 @@ import { ownRun, runOf } from "./view-requests.js";
 
 /** @import { Page, Store } from "./store.js" */
 /** @import { State } from "./link.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 /** @import { Question } from "./view-requests.js" */
 /** @typedef {"trained" | "changed"} RunKind */
 /** @typedef {{of: string, trace: Trace, model: Page["model"]}} Run  of: the request, without what is selected of it */

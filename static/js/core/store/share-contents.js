@@ -3,8 +3,8 @@
  * the model.
  */
 
-import { blocks, candidateTensors } from "../wire/model.js";
-import { isUnread } from "../wire/wire.js";
+import { blocks, candidateTensors } from "../wire/model-description.js";
+import { isUnread } from "../wire/safetensors.js";
 import { missingAddresses, wholeTensorName } from "../wire/tensor-cache.js";
 import { isLong, windowName } from "../wire/long-texts.js";
 import { requestBody } from "../wire/request.js";
@@ -15,7 +15,7 @@ import { containedAnswer, isOfRun, keyOf, longRequest, ownRun, runOf, runQuestio
 
 /** @import { Page } from "./store.js" */
 /** @import { Question, Kept, Tensors } from "./view-requests.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 /** @import { Share } from "../wire/api.js" */
 /** @typedef {Pick<import("../figure/types.js").View, "needs" | "asks" | "keeps">} ViewNeeds */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
@@ -47,7 +47,7 @@ export const isFixed = ({ share, live }) => share !== null && !live;
 /**
  * What is on the screen, as the state of a share.
  * @param {Page} page
- * @param {import("./options.js").Options} options  of the views
+ * @param {import("./link-options.js").Options} options  of the views
  */
 export function stateOf({ model, link }, options) {
   const { options: _, ...keys } = link;
@@ -111,7 +111,7 @@ export function parametersFromShare({ share, answers }, question) {
  * A window of the share's own long text that was frozen.
  * @param {Share} share
  * @param {object} request  as the API takes it
- * @returns {import("../wire/wire.js").Tensor | null}  null: not in the share
+ * @returns {import("../wire/safetensors.js").Tensor | null}  null: not in the share
  */
 export function tileFromShare({ trace, model, state }, request) {
   const { at: address, head, query, key, cells, edges, model: of, ...run } = /** @type {any} */ (request);

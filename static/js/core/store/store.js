@@ -8,9 +8,9 @@
 import { createSettler } from "./link.js";
 
 /** @import { State } from "./link.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 /** @import { Problem } from "../wire/reply.js" */
-/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { ModelInfo } from "../wire/model-description.js" */
 /** @import { Share } from "../wire/api.js" */
 /** @import { Answer } from "./view-requests.js" */
 /**
@@ -122,7 +122,7 @@ export function createStore(link, settle = createSettler()) {
 
     /**
      * Set options of views.
-     * @param {import("./options.js").Choices} patch
+     * @param {import("./link-options.js").Choices} patch
      * @param {Origin} [origin]
      */
     choose(patch, origin = "moved") {

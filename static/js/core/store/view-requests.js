@@ -5,17 +5,17 @@
  */
 
 import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../wire/long-texts.js";
-import { blockOf } from "../wire/model.js";
+import { blockOf } from "../wire/model-description.js";
 import { changesInForce, pairOf, request, requestBody, textsOf } from "../wire/request.js";
 
 /** @import { Positions } from "../wire/api.js" */
-/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { ModelInfo } from "../wire/model-description.js" */
 /** @import { Problem } from "../wire/reply.js" */
-/** @import { Trace } from "../wire/wire.js" */
+/** @import { Trace } from "../wire/safetensors.js" */
 /** @import { State } from "./link.js" */
 /** @import { Page } from "./store.js" */
 
-/** @typedef {Record<string, import("../wire/wire.js").Tensor>} Tensors */
+/** @typedef {Record<string, import("../wire/safetensors.js").Tensor>} Tensors */
 /**
  * @typedef {{trace: object}
  *   | {parameters: {model: string, select: string[]}}

@@ -2,15 +2,15 @@
 
 import { Problem, connectionProblem, json, sound, tensors, unpacked } from "./reply.js";
 import { connect } from "./connection.js";
-import { completed } from "./model.js";
+import { completed } from "./model-description.js";
 import { learningPath } from "./request.js";
-import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./subject-requests.js";
+import { assignments, collections, headSurveys, rooms, studies, trainingRuns } from "./requests-by-subject.js";
 import { sharedData } from "./frozen-replies.js";
-import { readSafetensors } from "./wire.js";
+import { readSafetensors } from "./safetensors.js";
 
 /** @import { ZooReply, ZooExampleReply } from "./schemas.d.ts" */
-/** @import { Trace } from "./wire.js" */
-/** @import { ModelInfo } from "./model.js" */
+/** @import { Trace } from "./safetensors.js" */
+/** @import { ModelInfo } from "./model-description.js" */
 /** @import { Connection } from "./connection.js" */
 /** @import { Question, Kept, Answer } from "../store/view-requests.js" */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */

@@ -1,10 +1,10 @@
 /** Reads what a share holds: its run, and the frozen replies to its additional requests. */
 
 import { sharedTrace } from "./long-texts.js";
-import { completed } from "./model.js";
+import { completed } from "./model-description.js";
 import { connectionProblem, sound, tensors } from "./reply.js";
 import { stateFromBody as stated } from "./request.js";
-import { readArrays, readDocument, readSafetensors } from "./wire.js";
+import { readArrays, readDocument, readSafetensors } from "./safetensors.js";
 
 /** @import { Share } from "./api.js" */
 
@@ -29,10 +29,10 @@ export function sharedData({ ask }) {
      * Weights in 8 bits that a handout has beside the rest of its run.
      * @param {Share} share
      * @param {string} name
-     * @returns {Promise<import("./wire.js").Tensor>}
+     * @returns {Promise<import("./safetensors.js").Tensor>}
      */
     async readRounded({ id, trace: { rounded: about, tensors } }, name) {
-      const { error, exact, tensors: entries } = /** @type {import("./wire.js").RoundedWeights} */ (about);
+      const { error, exact, tensors: entries } = /** @type {import("./safetensors.js").RoundedWeights} */ (about);
       const response = await ask(`/api/shares/${encodeURIComponent(id)}/rounded/${Object.keys(entries).indexOf(name)}`, BINARY);
       const file = await response.arrayBuffer().catch(connectionProblem);
       return sound(() => {

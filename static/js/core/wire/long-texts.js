@@ -6,8 +6,8 @@
 import { textsOf } from "./request.js";
 import { coarseAddress } from "./tensor-cache.js";
 
-/** @import { Trace } from "./wire.js" */
-/** @import { ModelInfo } from "./model.js" */
+/** @import { Trace } from "./safetensors.js" */
+/** @import { ModelInfo } from "./model-description.js" */
 /** @typedef {{phase: "queue" | "pass" | "pictures", done: number, of: number, seconds: number}} Progress  of an overview: layers done of all (0: not known), and seconds since the request */
 
 /** Up to this many tokens, all cells of a matrix are requested and shown. */
@@ -68,7 +68,7 @@ export function windowName({ at: address, head, query = [0, 0], key = [0, 0], ce
 export function overviewTrace(reply, sent) {
   /** @type {Trace["tensors"]} */
   const tensors = {};
-  /** @type {Record<string, import("./wire.js").Tensor>} */
+  /** @type {Record<string, import("./safetensors.js").Tensor>} */
   const tiles = {};
   for (const [name, tensor] of Object.entries(reply.tensors)) {
     if (WINDOW.test(name)) tiles[windowName(tensor)] = tensor;
@@ -88,7 +88,7 @@ export function overviewTrace(reply, sent) {
 /**
  * The trace of a share as sent by the server: of a long text it is an overview.
  * @param {Trace} reply
- * @param {import("./model.js").Model} model
+ * @param {import("./model-description.js").Model} model
  * @param {Record<string, unknown>} state  of the share, as in a link
  * @returns {Trace}
  */

@@ -1,10 +1,10 @@
 /** Replies of the server: why a request failed, and reading what came, of which a malformed one is a Problem. */
 
-import { readSafetensors } from "./wire.js";
+import { readSafetensors } from "./safetensors.js";
 
 /** @import { Excess } from "./connection.js" */
 /** @import { TokenReply } from "./schemas.d.ts" */
-/** @import { Trace } from "./wire.js" */
+/** @import { Trace } from "./safetensors.js" */
 
 /** Problems that may disappear when the request is repeated. */
 const PASSING = new Set([
@@ -88,7 +88,7 @@ export async function json(response) {
   return sound(() => JSON.parse(text));
 }
 
-/** @param {Response} response @returns {Promise<import("./wire.js").Trace>} */
+/** @param {Response} response @returns {Promise<import("./safetensors.js").Trace>} */
 export async function tensors(response) {
   const file = await response.arrayBuffer().catch(connectionProblem);
   return sound(() => readSafetensors(file));
@@ -131,7 +131,7 @@ export async function* split(stream) {
 /** @typedef {Trace["output"]} Output */
 /** @typedef {"translation" | "output" | "text" | "mask"} Kind */
 
-/** @typedef {Pick<import("./model.js").ModelInfo, "texts" | "mask"> & Partial<Pick<import("./model.js").ModelInfo, "languages">>} Writer */
+/** @typedef {Pick<import("./model-description.js").ModelInfo, "texts" | "mask"> & Partial<Pick<import("./model-description.js").ModelInfo, "languages">>} Writer */
 
 /** @param {Writer | null} model @returns {Kind}  of its output */
 export function outputKind(model) {

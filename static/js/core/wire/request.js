@@ -1,6 +1,6 @@
 /** Requests for a trace, as the API takes them. */
 
-import { bothWays } from "./model.js";
+import { bothWays } from "./model-description.js";
 import { selection as selected } from "./tensor-cache.js";
 
 /** @import { State } from "../store/link.js" */
@@ -18,19 +18,19 @@ export const changesInForce = ({ interventions, options }) => (options.as === "t
 
 /**
  * Whether the text is read as a user's turn of a chat.
- * @param {{model: import("./model.js").Model, link: Pick<State, "chat">}} page
+ * @param {{model: import("./model-description.js").Model, link: Pick<State, "chat">}} page
  */
 export const isChat = ({ model, link }) => Boolean(link.chat && model?.capabilities?.includes("chat"));
 
 /**
  * The second text, if the model reads one.
- * @param {{model: import("./model.js").Model, link: Pick<State, "pair">}} page
+ * @param {{model: import("./model-description.js").Model, link: Pick<State, "pair">}} page
  */
 export const pairOf = ({ model, link }) => (model?.capabilities?.includes("pair") && link.pair) || null;
 
 /**
  * The request for a link. For a model of one text, the sentence goes under that text's name.
- * @param {import("./model.js").Model} model
+ * @param {import("./model-description.js").Model} model
  * @param {State} link
  * @param {string[]} addresses  of the tensors needed
  */
@@ -42,7 +42,7 @@ export function request(model, link, addresses) {
 
 /**
  * The texts that a link gives, by the names that the model has for them.
- * @param {import("./model.js").Model} model
+ * @param {import("./model-description.js").Model} model
  * @param {Pick<State, "source" | "target" | "pair">} link
  * @returns {Record<string, string>}
  */
@@ -50,7 +50,7 @@ export const textsOf = (model, { source, target, pair }) => /** @type {Record<st
 
 /**
  * The inverse of `requestBody`.
- * @param {import("./model.js").Model} model
+ * @param {import("./model-description.js").Model} model
  * @param {Record<string, unknown>} state  of a share
  * @returns {Record<string, unknown>}  as in a link
  */
@@ -61,7 +61,7 @@ export function stateFromBody(model, state) {
 }
 
 /**
- * @param {import("./model.js").Model} model
+ * @param {import("./model-description.js").Model} model
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
  * @returns {Record<string, unknown>}  as this model takes it
  */

@@ -1,6 +1,6 @@
 /** Cache the tensors of a run, up to a limit of memory. */
 
-/** @import { Summary, Tensor, Trace } from "./wire.js" */
+/** @import { Summary, Tensor, Trace } from "./safetensors.js" */
 
 // Addresses of what a view needs of a run: a tensor by its name ("encoder.0.self.weights"), the
 // same in 8 bits ("….weights:uint8", for thumbnails), or a summary of what the heads of an

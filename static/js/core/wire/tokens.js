@@ -1,7 +1,7 @@
 /** Labels of tokens. */
 
 /** @import { TokenReply } from "./schemas.d.ts" */
-/** @import { Trace } from "./wire.js" */
+/** @import { Trace } from "./safetensors.js" */
 /**
  * @typedef {object} Label
  * @property {string} space  "·" if the token begins with a space, else ""

@@ -2,7 +2,7 @@
 
 import { findingOf } from "../../core/compute/attention-row.js";
 import { sentence } from "../../core/figure/row-wording.js";
-import { blockAt } from "../../core/wire/model.js";
+import { blockAt } from "../../core/wire/model-description.js";
 import { asOneText, isAdded, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { el } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
@@ -11,7 +11,7 @@ import { significant, tiny, two } from "../../lib/numbers.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 /** @import { Child } from "../../lib/dom.js" */
 /** @import { Range, Window } from "./map-window.js" */
 /** @import { Axes, CellValue } from "./tiles.js" */

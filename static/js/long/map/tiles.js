@@ -2,7 +2,7 @@
 
 import { raster } from "../../core/draw/matrix-canvas.js";
 import { longRequest } from "../../core/store/view-requests.js";
-import { attentionAt, blockAt, place, rules } from "../../core/wire/model.js";
+import { attentionAt, blockAt, place, rules } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { coarseAddress } from "../../core/wire/tensor-cache.js";
@@ -13,7 +13,7 @@ import { SIDE, coarsest, isHidden, tileLayers, tileName, tilesOf, unitsOf } from
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Range, Tile, Window } from "./map-window.js" */
 /** @import { Shade } from "../../core/draw/matrix-canvas.js" */
-/** @import { Tensor } from "../../core/wire/wire.js" */
+/** @import { Tensor } from "../../core/wire/safetensors.js" */
 
 // Tiles of a long text's weights as images, a pixel a cell; what is masked stays clear.
 

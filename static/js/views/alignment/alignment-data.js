@@ -5,9 +5,9 @@ import { alignment } from "../../core/compute/alignment.js";
 import { quoted } from "../../core/draw/token.js";
 import { doubtSentence, headName } from "../../core/figure/row-wording.js";
 import { isOff } from "../../core/store/interventions.js";
-import { attention, crossBlock, extent, isSupervised } from "../../core/wire/model.js";
+import { attention, crossBlock, extent, isSupervised } from "../../core/wire/model-description.js";
 import { labels, languages } from "../../core/wire/tokens.js";
-import { plane } from "../../core/wire/wire.js";
+import { plane } from "../../core/wire/safetensors.js";
 import { el, h } from "../../lib/dom.js";
 import { four, rounded, two } from "../../lib/numbers.js";
 
@@ -15,7 +15,7 @@ import { four, rounded, two } from "../../lib/numbers.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
-/** @import { Matrix, Trace } from "../../core/wire/wire.js" */
+/** @import { Matrix, Trace } from "../../core/wire/safetensors.js" */
 
 // How much each source word has to do with each written word, computed by the server by hiding words
 // or from gradients, in nats of the written word's log-probability, and how well two such matrices
@@ -158,7 +158,7 @@ export function content(page) {
   return { page, alignment: aligned, by, ...attribution, source: labels(aligned.source.tokens, from), target: labels(aligned.target.tokens, to) };
 }
 
-/** @param {Page} page @returns {import("../../core/wire/wire.js").Matrix | null}  null until all of it is here */
+/** @param {Page} page @returns {import("../../core/wire/safetensors.js").Matrix | null}  null until all of it is here */
 function weights(page) {
   const { trace, link, model } = page;
   if (!trace || !model) return null;

@@ -10,8 +10,8 @@ import { token } from "../../core/draw/token.js";
 import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choiceOption, optionalChoice, integerOption } from "../../core/store/options.js";
-import { crossBlock, isBetweenTexts, place } from "../../core/wire/model.js";
+import { choiceOption, optionalChoice, integerOption } from "../../core/store/link-options.js";
+import { crossBlock, isBetweenTexts, place } from "../../core/wire/model-description.js";
 import { h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, rounded, two } from "../../lib/numbers.js";
@@ -243,7 +243,7 @@ const shadeOf = (context, { method, limit }) =>
     ? { stops: sequential(context.theme()), range: [0, 1] }
     : { stops: diverging(context.theme()), range: [-limit, limit] };
 
-/** @param {import("../../core/wire/wire.js").Matrix} matrix @param {number} by */
+/** @param {import("../../core/wire/safetensors.js").Matrix} matrix @param {number} by */
 const scaled = (matrix, by) => ({ ...matrix, values: matrix.values.map((value) => value * by) });
 
 /** @param {import("../../core/wire/tokens.js").Label} label @returns {import("../../core/wire/tokens.js").Step} */

@@ -1,6 +1,6 @@
 /** Notes on how the weights were processed, so that nothing is changed silently. */
 
-import { attentionAt, extent, place } from "../../core/wire/model.js";
+import { attentionAt, extent, place } from "../../core/wire/model-description.js";
 import { arrow } from "../../core/store/heatmap-data.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { isPad } from "../../core/wire/tokens.js";

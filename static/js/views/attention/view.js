@@ -14,9 +14,9 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import {
   BETWEEN, directions, heatmapOf, highlightIn, pairIn, tokenAt, weightChange,
 } from "../../core/store/heatmap-data.js";
-import { SHARED, choiceOption, integerOption } from "../../core/store/options.js";
+import { SHARED, choiceOption, integerOption } from "../../core/store/link-options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { blockAt, place } from "../../core/wire/model.js";
+import { blockAt, place } from "../../core/wire/model-description.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { isPad } from "../../core/wire/tokens.js";
 import { el, h, heightOf, render, write } from "../../lib/dom.js";
@@ -75,7 +75,7 @@ function padding({ store, t }) {
   return { element, refresh };
 }
 
-/** A range of a long text's tokens, "from-to". @type {import("../../core/store/options.js").Option<string | null>} */
+/** A range of a long text's tokens, "from-to". @type {import("../../core/store/link-options.js").Option<string | null>} */
 const range = {
   initial: null,
   read: (text) => (/^\d{1,6}-\d{1,6}$/.test(text) ? text : null),

@@ -10,17 +10,17 @@ import { changeList, headline, panels, pointing } from "../../core/figure/matrix
 import { wording } from "../../core/figure/problem-wording.js";
 import { comparison, otherPlace, otherRun, otherSentence } from "../../core/store/comparison.js";
 import { modelOfLink } from "../../core/store/link.js";
-import { choiceOption, integerOption, nameOption, textOption } from "../../core/store/options.js";
+import { choiceOption, integerOption, nameOption, textOption } from "../../core/store/link-options.js";
 import { hasRun, isFixed } from "../../core/store/share-contents.js";
 import { answer } from "../../core/store/view-requests.js";
-import { blockAt, blocks, bothWays, crossBlock, extent, isBetweenTexts, place } from "../../core/wire/model.js";
+import { blockAt, blocks, bothWays, crossBlock, extent, isBetweenTexts, place } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 
 /** @import { View, Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 /** @type {View} */
 export const compare = {

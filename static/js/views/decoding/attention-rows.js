@@ -5,19 +5,19 @@
 
 import {
   attention, candidateTensors, crossBlock, extent, place, predictingBlock, selfBlock,
-} from "../../core/wire/model.js";
+} from "../../core/wire/model-description.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { el, h, render } from "../../lib/dom.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { traceLabels } from "../../core/wire/tokens.js";
-import { meanPlane, row } from "../../core/wire/wire.js";
+import { meanPlane, row } from "../../core/wire/safetensors.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Block } from "../../core/wire/model.js" */
+/** @import { Block } from "../../core/wire/model-description.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 /** @typedef {{labels: Label[], weights: {values: number[], error?: number}}} Strip */
 
 /** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */

@@ -1,7 +1,7 @@
 /** The current step with all data that the parts of the view show. */
 
 import { quoted } from "../../core/draw/token.js";
-import { plan, planInLink, withoutPrefix } from "../../core/store/options.js";
+import { plan, planInLink, withoutPrefix } from "../../core/store/link-options.js";
 import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
 import { Problem, outputKind } from "../../core/wire/reply.js";
 import { request } from "../../core/wire/request.js";
@@ -16,7 +16,7 @@ import { NOTHING, withLine, hypothesis, ofContinuation, onPath, runOfTrace, writ
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Question } from "../../core/store/view-requests.js" */
 /** @import { Run } from "./decoding-steps.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 // The run that the view Decoding shows: the page's own or, for a decoder, one that continues the text
 // to its end.
@@ -77,7 +77,7 @@ export const atStep = (page, stepIndex) =>
  * @property {import("./decoding-steps.js").Run} run
  * @property {boolean} frozen  whether only the data of a share's trace is available
  * @property {boolean} waiting  whether more steps are to come
- * @property {import("../../core/store/options.js").Plan} plan
+ * @property {import("../../core/store/link-options.js").Plan} plan
  * @property {number} stepIndex  the step, from 0: a decoder row
  * @property {import("./decoding-steps.js").Step} step
  * @property {number} hypothesis  index of the selected hypothesis
@@ -264,7 +264,7 @@ export function createFeed(source, changed) {
     },
   };
 
-  /** @param {Page["model"]} model @param {import("../../core/wire/wire.js").Trace} trace */
+  /** @param {Page["model"]} model @param {import("../../core/wire/safetensors.js").Trace} trace */
   function thaw(model, trace) {
     if (state.key === trace.id) return;
     const run = runOfTrace(model, trace) ?? NOTHING;

@@ -3,9 +3,9 @@
  * Moving forwards and backwards only changes an index into the list of steps.
  */
 
-import { candidateTensors, typedText } from "../../core/wire/model.js";
+import { candidateTensors, typedText } from "../../core/wire/model-description.js";
 
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
 /** @typedef {{id: number, text: string | null, special?: boolean, logprob: number, probability: number, kept: boolean}} Candidate  text null: not known */
 /**
@@ -208,7 +208,7 @@ export function divergence(a, b) {
  * The decoding as far as it is recorded in a trace, if the search cannot be run: one hypothesis per
  * step, with the ten most probable tokens. In traces from before candidates had texts, only tokens
  * of the sentence and its translation have a text.
- * @param {import("../../core/wire/model.js").Model} model
+ * @param {import("../../core/wire/model-description.js").Model} model
  * @param {Trace} trace
  * @returns {Run | null}  null if the trace has no candidates
  */

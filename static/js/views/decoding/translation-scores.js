@@ -15,7 +15,7 @@ import { measure, divergence } from "./decoding-steps.js";
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Scene } from "./current-step.js" */
 
-/** @typedef {import("../../core/wire/wire.js").Trace["output"] & {ranks?: number[]}} Output */
+/** @typedef {import("../../core/wire/safetensors.js").Trace["output"] & {ranks?: number[]}} Output */
 
 /** @param {Context} context @param {{go: (step: number) => void}} actions */
 export function createScoring({ store, t, uniqueId }, { go }) {

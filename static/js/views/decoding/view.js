@@ -4,9 +4,9 @@ import { file } from "../../core/draw/svg.js";
 import { token } from "../../core/draw/token.js";
 import { continuationLength, createTransport, radios } from "../../core/figure/controls.js";
 import { problemLine, waitingLine } from "../../core/figure/figure-status.js";
-import { choiceOption, integerOption, plan, planInLink, withoutPrefix } from "../../core/store/options.js";
+import { choiceOption, integerOption, plan, planInLink, withoutPrefix } from "../../core/store/link-options.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { isBetweenTexts, predictsNextToken } from "../../core/wire/model.js";
+import { isBetweenTexts, predictsNextToken } from "../../core/wire/model-description.js";
 import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { debounce, eachFrame } from "../../lib/timing.js";
@@ -19,7 +19,7 @@ import { createBranches } from "./search-tree.js";
 import { createScoring, createVersus } from "./translation-scores.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
-/** @import { Plan } from "../../core/store/options.js" */
+/** @import { Plan } from "../../core/store/link-options.js" */
 /** @import { Scene } from "./current-step.js" */
 
 // The decoding method and its settings, stored in the link as the API takes them.

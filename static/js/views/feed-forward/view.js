@@ -8,10 +8,10 @@ import { quoted, token } from "../../core/draw/token.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { createUnitChanges, editModel } from "../../core/figure/change-controls.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { integerOption } from "../../core/store/options.js";
-import { axes, blockAt } from "../../core/wire/model.js";
+import { integerOption } from "../../core/store/link-options.js";
+import { axes, blockAt } from "../../core/wire/model-description.js";
 import { languages } from "../../core/wire/tokens.js";
-import { plane } from "../../core/wire/wire.js";
+import { plane } from "../../core/wire/safetensors.js";
 import { el, h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 

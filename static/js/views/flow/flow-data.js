@@ -4,13 +4,13 @@ import { combine } from "../../core/compute/aggregate-attention.js";
 import { named, sinkNeeds, sinkStep, sinkWeights, tensor, withSink } from "../../core/compute/computed-tensors.js";
 import {
   attention, axes, blockAt, blockOf, blocksOfStack, isBetweenTexts, place, selfBlock, singleStep,
-} from "../../core/wire/model.js";
+} from "../../core/wire/model-description.js";
 import { traceLabels } from "../../core/wire/tokens.js";
 import { memo } from "../../lib/memo.js";
 import { shareAtLeaf, crossGraph, network, rollout, stack } from "./flow.js";
 
 /** @import { Graph, Side } from "./flow.js" */
-/** @import { Matrix, Tensor, Trace } from "../../core/wire/wire.js" */
+/** @import { Matrix, Tensor, Trace } from "../../core/wire/safetensors.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
 

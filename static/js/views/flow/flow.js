@@ -14,7 +14,7 @@
  * with other weights.
  */
 
-/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Matrix } from "../../core/wire/safetensors.js" */
 
 /** @typedef {string} Side  a text */
 /** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */

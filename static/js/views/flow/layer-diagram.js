@@ -6,7 +6,7 @@
 
 import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { nameText } from "../../core/draw/token.js";
-import { texts } from "../../core/wire/model.js";
+import { texts } from "../../core/wire/model-description.js";
 import { two } from "../../lib/numbers.js";
 
 /** @import { Graph, Side } from "./flow.js" */

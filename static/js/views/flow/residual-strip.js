@@ -6,7 +6,7 @@ import { legible, prepare } from "../../core/draw/matrix-canvas.js";
 import { colour, css, diverging, sequential } from "../../core/draw/colour-scales.js";
 import { drawing, enlarge, fine, s } from "../../core/draw/svg.js";
 import { nameText } from "../../core/draw/token.js";
-import { texts } from "../../core/wire/model.js";
+import { texts } from "../../core/wire/model-description.js";
 import { afterFrame } from "../../lib/timing.js";
 import { reach } from "./flow-data.js";
 

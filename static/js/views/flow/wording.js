@@ -7,7 +7,7 @@ import { sinksNeeded } from "../../core/compute/computed-tensors.js";
 import { diverging, sequential } from "../../core/draw/colour-scales.js";
 import { quotedStep } from "../../core/draw/token.js";
 import { ramp } from "../../core/figure/figure-frame.js";
-import { blockAt, isBetweenTexts } from "../../core/wire/model.js";
+import { blockAt, isBetweenTexts } from "../../core/wire/model-description.js";
 import { el, h } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { reach } from "./flow-data.js";

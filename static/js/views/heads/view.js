@@ -8,14 +8,14 @@ import { quotedStep } from "../../core/draw/token.js";
 import { createTiles, readHeads } from "../../core/figure/head-tiles.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
-import { choiceOption } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/link-options.js";
 import {
   BETWEEN, arrow, cropped, croppedMatrix, directions, placeIn, shownTexts,
 } from "../../core/store/heatmap-data.js";
-import { blockAt, place, summaries } from "../../core/wire/model.js";
+import { blockAt, place, summaries } from "../../core/wire/model-description.js";
 import { isLong } from "../../core/wire/long-texts.js";
 import { missingAddresses, tensorAt } from "../../core/wire/tensor-cache.js";
-import { row } from "../../core/wire/wire.js";
+import { row } from "../../core/wire/safetensors.js";
 import { el, h, render } from "../../lib/dom.js";
 import { oneDecimal, two } from "../../lib/numbers.js";
 

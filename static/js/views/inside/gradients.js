@@ -4,7 +4,7 @@
 
 import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
-import { attention, axes, blockAt, predictingBlock } from "../../core/wire/model.js";
+import { attention, axes, blockAt, predictingBlock } from "../../core/wire/model-description.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, plus, two } from "../../lib/numbers.js";

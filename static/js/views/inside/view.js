@@ -13,7 +13,7 @@ import { quoted } from "../../core/draw/token.js";
 import { contrastMenu } from "../../core/figure/controls.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { axes, blockOf, isBetweenTexts, predictingBlock } from "../../core/wire/model.js";
+import { axes, blockOf, isBetweenTexts, predictingBlock } from "../../core/wire/model-description.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
@@ -23,7 +23,7 @@ import { headTable, isDeep, keptLayers, ledgerTable, lensTable } from "./layer-t
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Sum } from "../../core/compute/logit-lens.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 /** @import { Label } from "../../core/wire/tokens.js" */
 /** @import { Child } from "../../lib/dom.js" */
 
@@ -337,7 +337,7 @@ export const lensRemarks = (t, layers) => [
   t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
 ];
 
-/** @param {Context["t"]} t @param {import("../../core/wire/model.js").Model} model @param {Rival | null} rival */
+/** @param {Context["t"]} t @param {import("../../core/wire/model-description.js").Model} model @param {Rival | null} rival */
 export const headRemarks = (t, model, rival) => [
   model && model.texts.length > 1 && (rival
     ? t("Only decoder heads add to the log-odds directly; encoder heads contribute through cross-attention.")

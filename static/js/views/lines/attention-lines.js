@@ -2,7 +2,7 @@
  * The lines between queries and keys: which pairs have one, and the weight of those that do not.
  */
 
-/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Matrix } from "../../core/wire/safetensors.js" */
 /** @typedef {{head: number, matrix: Matrix}} Head  NaN where masked */
 /** @typedef {{head: number, query: number, key: number, weight: number}} Strand */
 /**

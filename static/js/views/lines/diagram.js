@@ -7,7 +7,7 @@ import { curve, drawing, fine, s } from "../../core/draw/svg.js";
 import { lettering } from "../../core/draw/token.js";
 import { onArrows, within } from "../../core/figure/pointing.js";
 import { plainStep } from "../../core/wire/tokens.js";
-import { row } from "../../core/wire/wire.js";
+import { row } from "../../core/wire/safetensors.js";
 import { h } from "../../lib/dom.js";
 import { rounded, two } from "../../lib/numbers.js";
 import { dash, isOnHighlight } from "./attention-lines.js";
@@ -23,7 +23,7 @@ import { dash, isOnHighlight } from "./attention-lines.js";
  * @property {Step[]} cols
  * @property {{rows: string[], cols: string[]}} names
  * @property {import("./attention-lines.js").Strands} strands
- * @property {import("../../core/wire/wire.js").Matrix | null} mean  over the heads that are on
+ * @property {import("../../core/wire/safetensors.js").Matrix | null} mean  over the heads that are on
  * @property {import("../../core/draw/colour-scales.js").Rgb[]} colours  by head
  * @property {boolean} numbers
  * @property {Record<End, string>} titles

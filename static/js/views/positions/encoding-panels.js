@@ -232,7 +232,7 @@ export function createLikeness(context) {
   const { store, t } = context;
   /** @type {Positions | null} */
   let encodingTable = null;
-  /** @type {import("../../core/wire/wire.js").Matrix | null} */
+  /** @type {import("../../core/wire/safetensors.js").Matrix | null} */
   let matrix = null;
   let fall = { mean: /** @type {number[]} */ ([]), spread: 0 };
   const panel = createPanel(context, {
@@ -317,7 +317,7 @@ export function createLikeness(context) {
 /**
  * The limit of the scale of dot products.
  * @param {Positions} found
- * @param {import("../../core/wire/wire.js").Matrix} matrix
+ * @param {import("../../core/wire/safetensors.js").Matrix} matrix
  */
 const dotReach = ({ waves, d_model }, { values }) => (waves ? Math.max(1, d_model / 2) : largest(values) || 1);
 

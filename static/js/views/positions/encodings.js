@@ -6,7 +6,7 @@ import { file } from "../../core/draw/svg.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { answer, encoding, parameters } from "../../core/store/view-requests.js";
-import { blockAt, extent, positionedSteps } from "../../core/wire/model.js";
+import { blockAt, extent, positionedSteps } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { el, h, render } from "../../lib/dom.js";
 
@@ -128,8 +128,8 @@ export function featureAt(col, width) {
 }
 
 /**
- * @param {import("../../core/wire/wire.js").Matrix} matrix  [position, feature]
- * @returns {import("../../core/wire/wire.js").Matrix}  the same, with columns in drawing order
+ * @param {import("../../core/wire/safetensors.js").Matrix} matrix  [position, feature]
+ * @returns {import("../../core/wire/safetensors.js").Matrix}  the same, with columns in drawing order
  */
 export function apart({ rows, cols, values }) {
   const drawn = Float32Array.from(values, (_, i) => {

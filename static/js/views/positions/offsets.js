@@ -6,7 +6,7 @@ import { abreast } from "../../core/draw/export-picture.js";
 import { file } from "../../core/draw/svg.js";
 import {
   attentionAt, axes, blockAt, extent, headIndices, maskOf, place, selfBlock, withMask,
-} from "../../core/wire/model.js";
+} from "../../core/wire/model-description.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
 import { el, h } from "../../lib/dom.js";
@@ -16,13 +16,13 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import { kindOf } from "../../core/compute/positions.js";
 import { diverging } from "../../core/draw/colour-scales.js";
-import { plane } from "../../core/wire/wire.js";
+import { plane } from "../../core/wire/safetensors.js";
 import { column, learned, scorer, scoringOf, termMatrix } from "../../core/compute/scoring.js";
 import { bare, createKeyCell, picker } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Matrix } from "../../core/wire/safetensors.js" */
 /** @import { Tensors } from "../../core/store/view-requests.js" */
 
 /** The self-attention of the text, and the selected layer and head. @param {Page} page */
@@ -150,7 +150,7 @@ function byOffset(context) {
   const line = h("p", {});
   return {
     element: h("section", { className: "panel" }, h("h3", {}, t("A number for each head and offset")), line, h("div", { className: "scroller" }, matrix.element)),
-    /** @param {import("../../core/wire/wire.js").Tensor} pi */
+    /** @param {import("../../core/wire/safetensors.js").Tensor} pi */
     draw(pi) {
       const page = store.get();
       const maxOffset = Math.max(1, (page.trace?.tokens[blockAt(page).query].length ?? 2) - 1);

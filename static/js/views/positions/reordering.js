@@ -10,7 +10,7 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { changes } from "../../core/store/interventions.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
-import { attention, axes, extent, place, selfBlock, typedText } from "../../core/wire/model.js";
+import { attention, axes, extent, place, selfBlock, typedText } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { changesInForce } from "../../core/wire/request.js";
 import { languages } from "../../core/wire/tokens.js";
@@ -19,7 +19,7 @@ import { four, tiny } from "../../lib/numbers.js";
 import { createKeyCell, picker } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
-/** @import { Matrix, Trace } from "../../core/wire/wire.js" */
+/** @import { Matrix, Trace } from "../../core/wire/safetensors.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 
@@ -282,7 +282,7 @@ function band(context, kind) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../core/wire/wire.js").Tensor>} */
+    /** @returns {Record<string, import("../../core/wire/safetensors.js").Tensor>} */
     numbers() {
       const entries = element.hidden ? [] : matrices.flatMap((shownMatrix, i) => (shownMatrix ? [[`${kind}.${NAMES[i]}`, matrix(shownMatrix, typedText(store.get().model), typedText(store.get().model))]] : []));
       return Object.fromEntries(entries);

@@ -8,9 +8,9 @@ import { diverging } from "../../core/draw/colour-scales.js";
 import { file } from "../../core/draw/svg.js";
 import { quoted, token } from "../../core/draw/token.js";
 import { createMatrix } from "../../core/figure/matrix.js";
-import { axes, blockAt, selfBlock, typedText } from "../../core/wire/model.js";
+import { axes, blockAt, selfBlock, typedText } from "../../core/wire/model-description.js";
 import { labels, languages } from "../../core/wire/tokens.js";
-import { plane, row } from "../../core/wire/wire.js";
+import { plane, row } from "../../core/wire/safetensors.js";
 import { largest } from "../../lib/vectors.js";
 import { el, h, render } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
@@ -18,7 +18,7 @@ import { createKeyCell } from "./encodings.js";
 
 /** @import { Context } from "../../core/figure/types.js" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 const NEAREST = "inside.nearest.candidates";
 const COSINES = "inside.nearest.cosines";

@@ -5,7 +5,7 @@
 
 import { Problem } from "../../core/wire/reply.js";
 import { h, render } from "../../lib/dom.js";
-import { choiceOption, listOption, integerOption } from "../../core/store/options.js";
+import { choiceOption, listOption, integerOption } from "../../core/store/link-options.js";
 import { modelOfLink } from "../../core/store/link.js";
 import { controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";

@@ -12,7 +12,7 @@ import { explainedPair } from "../../core/store/highlight.js";
 import { networks, partName } from "../../core/store/model-part-names.js";
 import { isFixed, isInShare } from "../../core/store/share-contents.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
-import { attention, axes, blocksOfStack, place, placeOf, selfBlock } from "../../core/wire/model.js";
+import { attention, axes, blocksOfStack, place, placeOf, selfBlock } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { el, h, render } from "../../lib/dom.js";
 import { prose } from "../../lib/i18n.js";
@@ -61,7 +61,7 @@ export function scoreQuestions(page) {
 function loadedTerms(page, { cell }) {
   const [question] = scoreQuestions(page);
   if (!question) return new Problem("frozen");
-  const reply = /** @type {import("../../core/wire/wire.js").Trace | Problem | undefined} */ (answer(page, question));
+  const reply = /** @type {import("../../core/wire/safetensors.js").Trace | Problem | undefined} */ (answer(page, question));
   if (!reply) return "waits";
   if (reply instanceof Problem) return reply;
   const [split, terms] = [reply.scores?.[cell], reply.tensors[termsOf(cell)]];
@@ -121,7 +121,7 @@ function content(context, selected, terms) {
 
 /** @param {Page} page @param {ShownPair} at @returns {Record<Side, import("../../lib/dom.js").Described>}  the two tokens */
 function tokens({ model, trace, link }, { query, key }) {
-  const { rows, cols } = axes(model, /** @type {import("../../core/wire/wire.js").Trace} */ (trace), link.block);
+  const { rows, cols } = axes(model, /** @type {import("../../core/wire/safetensors.js").Trace} */ (trace), link.block);
   return { query: el("span", { className: "as-query" }, quoted(rows[query].writes)), key: el("span", { className: "as-key" }, quoted(cols[key].writes)) };
 }
 
@@ -275,7 +275,7 @@ const KINDS = { mix: "head", output: "network", embedding: "embedding", position
 
 /**
  * @param {ScoreReply} split  with a score
- * @param {Pick<import("../../core/wire/wire.js").Tensor, "data">} terms  [query_term, key_term]
+ * @param {Pick<import("../../core/wire/safetensors.js").Tensor, "data">} terms  [query_term, key_term]
  * @returns {Breakdown}
  */
 export function breakdown({ score, offset, queries, keys }, { data }) {

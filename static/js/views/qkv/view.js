@@ -10,20 +10,20 @@ import { controls } from "../../core/figure/controls.js";
 import { createMatrix } from "../../core/figure/matrix.js";
 import { waitingLine } from "../../core/figure/figure-status.js";
 import { highlightOf } from "../../core/store/highlight.js";
-import { choiceOption, flagOption } from "../../core/store/options.js";
+import { choiceOption, flagOption } from "../../core/store/link-options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
 import {
   attentionAt, axes, blockAt, hasVectors, headIndices, isBetweenTexts, maskOf, place, withMask,
-} from "../../core/wire/model.js";
+} from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
-import { plane } from "../../core/wire/wire.js";
+import { plane } from "../../core/wire/safetensors.js";
 import { h, render } from "../../lib/dom.js";
 import { four, two } from "../../lib/numbers.js";
 import { largest } from "../../lib/vectors.js";
 import { scoreQuestions, createBreakdown, needed } from "./score-breakdown.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
-/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Matrix } from "../../core/wire/safetensors.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Tensors } from "../../core/store/view-requests.js" */
 

@@ -5,7 +5,7 @@
 import { distinct } from "../../core/draw/plotly-figure.js";
 import { createPlot } from "../../core/draw/plotly.js";
 import { words } from "../../core/figure/zoom.js";
-import { blockAt } from "../../core/wire/model.js";
+import { blockAt } from "../../core/wire/model-description.js";
 import { h } from "../../lib/dom.js";
 
 /** @import { Context } from "../../core/figure/types.js" */

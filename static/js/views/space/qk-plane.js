@@ -1,6 +1,6 @@
 /** The queries and keys of one head as points in a plane, and a query's keys ranked by q · k. */
 
-/** @import { Matrix } from "../../core/wire/wire.js" */
+/** @import { Matrix } from "../../core/wire/safetensors.js" */
 /** @import { Point } from "./scatter.js" */
 
 /**

@@ -1,7 +1,7 @@
 /** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
 import { cellPicker, onArrows, within } from "../../core/figure/pointing.js";
-import { attention, attentionAt, axes, blockAt, hasVectors, headIndices, place } from "../../core/wire/model.js";
+import { attention, attentionAt, axes, blockAt, hasVectors, headIndices, place } from "../../core/wire/model-description.js";
 import { highlightOf } from "../../core/store/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { el, h, render } from "../../lib/dom.js";
@@ -12,9 +12,9 @@ import { isDot, scoringOf } from "../../core/compute/scoring.js";
 import { nearest, placed, ranking, space as spaceOf } from "./qk-plane.js";
 import { file } from "../../core/draw/svg.js";
 import { plainLabel } from "../../core/wire/tokens.js";
-import { plane, row } from "../../core/wire/wire.js";
+import { plane, row } from "../../core/wire/safetensors.js";
 import { createSolid } from "./points-in-3d.js";
-import { choiceOption } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/link-options.js";
 import { controls } from "../../core/figure/controls.js";
 import { layoutOf, picture } from "./scatter.js";
 
@@ -53,7 +53,7 @@ export const space = {
 
 /**
  * @param {Page} page
- * @returns {{q: import("../../core/wire/wire.js").Matrix, k: import("../../core/wire/wire.js").Matrix, weights: import("../../core/wire/wire.js").Matrix, space: import("./qk-plane.js").Space} | null}
+ * @returns {{q: import("../../core/wire/safetensors.js").Matrix, k: import("../../core/wire/safetensors.js").Matrix, weights: import("../../core/wire/safetensors.js").Matrix, space: import("./qk-plane.js").Space} | null}
  */
 function content({ model, trace, link }) {
   const tensors = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
@@ -129,7 +129,7 @@ function mount(context, root) {
 
 /**
  * @param {Context} context
- * @param {import("../../core/wire/wire.js").Trace} trace
+ * @param {import("../../core/wire/safetensors.js").Trace} trace
  * @param {import("./qk-plane.js").Space} space
  */
 function arrange({ room, store, theme }, trace, { queries, keys, origin, directions }) {

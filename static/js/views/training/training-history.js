@@ -10,7 +10,7 @@ import { answer } from "../../core/store/view-requests.js";
 
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 /** @import { Page } from "../../core/store/store.js" */
-/** @import { Trace, Tensor } from "../../core/wire/wire.js" */
+/** @import { Trace, Tensor } from "../../core/wire/safetensors.js" */
 /** @import { Problem } from "../../core/wire/reply.js" */
 /**
  * @typedef {object} Snapshot
@@ -123,7 +123,7 @@ export function scores(snapshots) {
 /**
  * Between which two snapshots a head took shape: where the part of its weight that lies as in the
  * last snapshot rises most. That part is Σ min(p, q) of a row, averaged over the rows.
- * @param {import("../../core/wire/wire.js").Matrix[]} matrices  of one head, one per snapshot; NaN where masked
+ * @param {import("../../core/wire/safetensors.js").Matrix[]} matrices  of one head, one per snapshot; NaN where masked
  * @returns {{place: number, before: number, after: number} | null}  place: index of the later one;
  *   null: fewer than two snapshots
  */

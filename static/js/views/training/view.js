@@ -10,8 +10,8 @@ import { createMatrix } from "../../core/figure/matrix.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { rowCaption } from "../../core/figure/row-wording.js";
 import { heatmapOf, highlightIn } from "../../core/store/heatmap-data.js";
-import { integerOption } from "../../core/store/options.js";
-import { blockAt, extent } from "../../core/wire/model.js";
+import { integerOption } from "../../core/store/link-options.js";
+import { blockAt, extent } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { bcp47, languages } from "../../core/wire/tokens.js";
 import { el, h, heightOf, render } from "../../lib/dom.js";
@@ -185,7 +185,7 @@ function tip(t, moment, { row, col }) {
 
 /**
  * Heads count as supervised only from the step at which supervision began.
- * @param {import("../../core/wire/model.js").ModelInfo} model
+ * @param {import("../../core/wire/model-description.js").ModelInfo} model
  * @param {number} step
  */
 const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since }) => since <= step) });
@@ -195,7 +195,7 @@ const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since
  * @property {Page} page
  * @property {Learned} history
  * @property {number} place  index of the snapshot
- * @property {import("../../core/wire/wire.js").Trace} trace  the snapshot's trace
+ * @property {import("../../core/wire/safetensors.js").Trace} trace  the snapshot's trace
  */
 
 const MOST = 9_999_999;

@@ -6,7 +6,7 @@ import { step } from "../../core/draw/token.js";
 import { PACE, gesture } from "../../core/figure/change-controls.js";
 import { changeList, panels, pointing } from "../../core/figure/matrix-difference.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { predictingBlock, singleStep } from "../../core/wire/model.js";
+import { predictingBlock, singleStep } from "../../core/wire/model-description.js";
 import { outputKind, rowOf } from "../../core/wire/reply.js";
 import { plainLabel } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
@@ -207,7 +207,7 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
 /** @param {Row[]} rows @param {Step[]} steps @returns {import("../../core/compute/computed-tensors.js").ComputedTensors} */
 function tensorsOf(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */
+  /** @type {Record<string, import("../../core/wire/safetensors.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

@@ -10,7 +10,7 @@ import { compared } from "../../core/store/comparison.js";
 import { isChanged } from "../../core/store/interventions.js";
 import { otherRunPage, runKind } from "../../core/store/runs-with-and-without-changes.js";
 import { answer, runQuestion } from "../../core/store/view-requests.js";
-import { attention, axes, blockOf, place, typedText } from "../../core/wire/model.js";
+import { attention, axes, blockOf, place, typedText } from "../../core/wire/model-description.js";
 import { Problem, continuesAt, counted, outputKind, writtenTokens as ownTokens } from "../../core/wire/reply.js";
 import { labels, languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
@@ -22,7 +22,7 @@ import { plus, times, two } from "../../lib/numbers.js";
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Question } from "../../core/store/view-requests.js" */
 /** @import { Kind } from "../../core/wire/reply.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
 /**

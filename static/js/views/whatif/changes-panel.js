@@ -12,7 +12,7 @@ import {
   FACTOR, FACTORS, PLAIN, amount, editModel, offered, onOff, oneOf, restricted, rowChoice,
 } from "../../core/figure/change-controls.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { attention, axes, place, selfBlock } from "../../core/wire/model.js";
+import { attention, axes, place, selfBlock } from "../../core/wire/model-description.js";
 import { bcp47, plainLabel } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
 import { sublayerChanges, vectorChanges } from "./sublayer-changes.js";

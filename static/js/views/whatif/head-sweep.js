@@ -4,11 +4,11 @@
  */
 
 import { tensor } from "../../core/compute/computed-tensors.js";
-import { blocks } from "../../core/wire/model.js";
+import { blocks } from "../../core/wire/model-description.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/reply.js";
 
-/** @import { ModelInfo } from "../../core/wire/model.js" */
+/** @import { ModelInfo } from "../../core/wire/model-description.js" */
 /** @import { TokenReply } from "../../core/wire/schemas.d.ts" */
 
 /** @typedef {{id: number, text: string, special: boolean}} Piece  a token of the vocabulary */
@@ -132,7 +132,7 @@ export function layerLines(model) {
 /**
  * @param {Sweep} sweep
  * @param {ModelInfo} model
- * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/safetensors.js").Tensor>}  such as
  *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
  */
 export function headTensors({ effects, logprobs }, model) {
@@ -148,7 +148,7 @@ export function headTensors({ effects, logprobs }, model) {
 
 /**
  * @param {Sweep} sweep  over sublayers, or over pairs of heads
- * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/safetensors.js").Tensor>}  such as
  *   "decoder.2.ffn.output.delta" (query) or "decoder.2.cross 2 + decoder.2.cross 6.interaction" (query)
  */
 export function partTensors({ effects, logprobs }) {
@@ -161,7 +161,7 @@ export function partTensors({ effects, logprobs }) {
 
 /**
  * @param {Sweep} sweep  of patches
- * @returns {Record<string, import("../../core/wire/wire.js").Tensor>}  such as
+ * @returns {Record<string, import("../../core/wire/safetensors.js").Tensor>}  such as
  *   "decoder.2.cross.recovered" (query), and for each head or token
  *   "decoder.2.cross.each.recovered" (index, query);
  *   NaN if both runs hardly differ, and for what is not tried
@@ -170,7 +170,7 @@ export function recoveredTensors({ effects, contrast, source }) {
   const none = contrast.map(() => NaN);
   /** @type {Record<string, number[][]>} */
   const several = {};
-  /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */
+  /** @type {Record<string, import("../../core/wire/safetensors.js").Tensor>} */
   const named = {
     contrast: tensor({ query: "written" }, [contrast.length], contrast),
     "other.contrast": tensor({ query: "written" }, [contrast.length], source?.contrast.map((odds) => odds ?? NaN) ?? none),

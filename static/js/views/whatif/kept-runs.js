@@ -12,7 +12,7 @@ import { wording } from "../../core/figure/problem-wording.js";
 import { changes, plainChange } from "../../core/store/interventions.js";
 import { isFixed } from "../../core/store/share-contents.js";
 import { answer, keyOf, runQuestion } from "../../core/store/view-requests.js";
-import { singleStep } from "../../core/wire/model.js";
+import { singleStep } from "../../core/wire/model-description.js";
 import { Problem, counted, logprob } from "../../core/wire/reply.js";
 import { changesInForce } from "../../core/wire/request.js";
 import { languages, plainLabel } from "../../core/wire/tokens.js";
@@ -24,7 +24,7 @@ import { writes, writing } from "./before-after.js";
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Question } from "../../core/store/view-requests.js" */
 /** @import { Step } from "../../core/wire/tokens.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 /**
  * @typedef {object} Run  as in a link; null where it has the model's choice
@@ -51,7 +51,7 @@ const KEYS = /** @type {const} */ (["source", "direction", "target", "decode", "
 /** @type {Run[]} */
 const NONE = [];
 
-/** @type {import("../../core/store/options.js").Option<Run[]>} */
+/** @type {import("../../core/store/link-options.js").Option<Run[]>} */
 export const option = {
   initial: NONE,
   read(text) {

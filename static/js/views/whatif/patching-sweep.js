@@ -6,7 +6,7 @@ import { otherSentence } from "../../core/store/comparison.js";
 import { withSameTarget, pathEndName, isSameChange } from "../../core/store/interventions.js";
 import { placeOfChange } from "../../core/store/model-part-names.js";
 import { isFixed } from "../../core/store/share-contents.js";
-import { typedText } from "../../core/wire/model.js";
+import { typedText } from "../../core/wire/model-description.js";
 import { counted } from "../../core/wire/reply.js";
 import { bcp47, labels, languages, plainLabel } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
@@ -21,7 +21,7 @@ import { pathTo, mixGrid, otherRun, partsOf, positionGrid, sublayerGrid } from "
 /** @import { Kind } from "./sweep.js" */
 /** @import { Runs } from "./before-after.js" */
 /** @import { Sweep } from "./head-sweep.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 /** The smallest limit of the colour scale, so that small shares do not look large. */
 const FAINT = 0.1;

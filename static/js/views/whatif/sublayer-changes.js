@@ -11,7 +11,7 @@ import {
 import { bindTyping } from "../../core/figure/controls.js";
 import { blockName, hasSublayers, networks, sublayerName } from "../../core/store/model-part-names.js";
 import { runQuestion } from "../../core/store/view-requests.js";
-import { attentionAt, axes, blocksOfStack, place, placeOf, selfBlock, typedText } from "../../core/wire/model.js";
+import { attentionAt, axes, blocksOfStack, place, placeOf, selfBlock, typedText } from "../../core/wire/model-description.js";
 import { createAsker } from "../../core/wire/connection.js";
 import { Problem } from "../../core/wire/reply.js";
 import { labels, languages, plainLabel } from "../../core/wire/tokens.js";

@@ -5,13 +5,13 @@ import { changes, linkValueOf } from "../../core/store/interventions.js";
 import { blockName, hasSublayers, kindName, networks, sublayerName, placeOfChange } from "../../core/store/model-part-names.js";
 import {
   attentionAt, axes, blockOf, blocks, blocksOfStack, place, predictingBlock, selfBlock,
-} from "../../core/wire/model.js";
+} from "../../core/wire/model-description.js";
 import { request } from "../../core/wire/request.js";
 import { plainStep } from "../../core/wire/tokens.js";
 import { writing } from "./before-after.js";
 import { nameOf, pairName } from "./head-sweep.js";
 
-/** @import { ModelInfo } from "../../core/wire/model.js" */
+/** @import { ModelInfo } from "../../core/wire/model-description.js" */
 /** @import { Page } from "../../core/store/store.js" */
 /** @import { Translate } from "../../lib/i18n.js" */
 
@@ -148,7 +148,7 @@ export function sublayerGrid(model, t) {
 /**
  * The residual stream at every token: what each text's stack reads, and after each of its layers.
  * @param {ModelInfo} model
- * @param {import("../../core/wire/wire.js").Trace} run
+ * @param {import("../../core/wire/safetensors.js").Trace} run
  * @param {Translate} t
  * @returns {Section[]}
  */
@@ -225,7 +225,7 @@ export const pathEnds = (t, model) =>
 /**
  * As the API takes it: for the original translation, on the model as trained or as changed.
  * @param {Page} page
- * @param {import("../../core/wire/wire.js").Trace | null} before  the original run
+ * @param {import("../../core/wire/safetensors.js").Trace | null} before  the original run
  */
 export function sweepRequest(page, before) {
   const { model, link } = page;

@@ -11,7 +11,7 @@ import { isPlainKey, onArrows } from "../../core/figure/pointing.js";
 import { problemLine } from "../../core/figure/figure-status.js";
 import { changes, isChanged } from "../../core/store/interventions.js";
 import { editModel, offered } from "../../core/figure/change-controls.js";
-import { placeOf } from "../../core/wire/model.js";
+import { placeOf } from "../../core/wire/model-description.js";
 import { h, render } from "../../lib/dom.js";
 import { two } from "../../lib/numbers.js";
 import { ablations } from "./ablation-sweep.js";
@@ -35,7 +35,7 @@ import { rowPicker } from "./before-after.js";
  * @property {() => string} note
  * @property {(cell: Cell, sweep: Sweep | null, runs: Runs) => Change} change
  * @property {(sweep: Sweep, row: number | null, runs: Runs) => import("../../lib/dom.js").Child[]} finding  in one sentence
- * @property {(sweep: Sweep) => Record<string, import("../../core/wire/wire.js").Tensor>} numbers
+ * @property {(sweep: Sweep) => Record<string, import("../../core/wire/safetensors.js").Tensor>} numbers
  */
 
 /** @param {Context} context @param {() => void} onFinding  called when what it finds may be another */

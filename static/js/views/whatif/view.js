@@ -3,8 +3,8 @@
 import { continuationLength, controls } from "../../core/figure/controls.js";
 import { wording } from "../../core/figure/problem-wording.js";
 import { isChanged } from "../../core/store/interventions.js";
-import { choiceOption, flagOption, textOption, integerOption } from "../../core/store/options.js";
-import { place } from "../../core/wire/model.js";
+import { choiceOption, flagOption, textOption, integerOption } from "../../core/store/link-options.js";
+import { place } from "../../core/wire/model-description.js";
 import { Problem, logprob, outputKind } from "../../core/wire/reply.js";
 import { languages } from "../../core/wire/tokens.js";
 import { el, h, render } from "../../lib/dom.js";
@@ -18,7 +18,7 @@ import { headSweep } from "./sweep.js";
 
 /** @import { Context, View } from "../../core/figure/types.js" */
 /** @import { Runs } from "./before-after.js" */
-/** @import { Trace } from "../../core/wire/wire.js" */
+/** @import { Trace } from "../../core/wire/safetensors.js" */
 
 /**
  * @typedef {object} Part  one of the three pictures

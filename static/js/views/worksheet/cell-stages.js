@@ -16,7 +16,7 @@ import { scorer } from "../../core/compute/scoring.js";
 import { softmaxRow } from "../../core/compute/attention-row.js";
 import { sliceOf } from "./needed-tensors.js";
 
-/** @import { Tensor } from "../../core/wire/wire.js" */
+/** @import { Tensor } from "../../core/wire/safetensors.js" */
 /** @import { Vector } from "../../lib/vectors.js" */
 /** @import { Names } from "./needed-tensors.js" */
 /** @typedef {(name: string) => Tensor} Find */

@@ -4,10 +4,10 @@
  */
 
 import { learned, workedScoring } from "../../core/compute/scoring.js";
-import { attentionAt, blockOf, blocksOfStack, place, selfBlock } from "../../core/wire/model.js";
+import { attentionAt, blockOf, blocksOfStack, place, selfBlock } from "../../core/wire/model-description.js";
 
 /** @import { AttentionInfo } from "../../core/wire/schemas.d.ts" */
-/** @import { Model } from "../../core/wire/model.js" */
+/** @import { Model } from "../../core/wire/model-description.js" */
 
 /** @typedef {ReturnType<typeof names>} Names */
 
@@ -98,7 +98,7 @@ export const sliceOf = (attentionPlace, name, head, group) => `${attentionPlace}
 
 /**
  * The output of another stack, which cross-attention reads.
- * @param {import("../../core/wire/model.js").Block} block  the self-attention of that text
+ * @param {import("../../core/wire/model-description.js").Block} block  the self-attention of that text
  * @param {string} text
  * @param {boolean} pre
  */

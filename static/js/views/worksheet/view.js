@@ -11,9 +11,9 @@ import { waitingLine } from "../../core/figure/figure-status.js";
 import { explainedPair } from "../../core/store/highlight.js";
 import { isOff } from "../../core/store/interventions.js";
 import { blockWord } from "../../core/store/model-part-names.js";
-import { choiceOption } from "../../core/store/options.js";
+import { choiceOption } from "../../core/store/link-options.js";
 import { answer, parameters } from "../../core/store/view-requests.js";
-import { attentionAt, axes, blockAt, crossBlock, isBetweenTexts, place } from "../../core/wire/model.js";
+import { attentionAt, axes, blockAt, crossBlock, isBetweenTexts, place } from "../../core/wire/model-description.js";
 import { Problem } from "../../core/wire/reply.js";
 import { languages, plainStep } from "../../core/wire/tokens.js";
 import { copyText } from "../../lib/browser.js";
@@ -104,7 +104,7 @@ function work({ store, t }) {
   const page = store.get();
   const { trace, link } = page;
   const pinned = explainedPair(page);
-  /** @type {(Record<string, import("../../core/wire/wire.js").Tensor> | Problem | undefined)[]} */
+  /** @type {(Record<string, import("../../core/wire/safetensors.js").Tensor> | Problem | undefined)[]} */
   const answers = parameterQuestions(page).map((question) => answer(page, question));
   const whole = named(page);
   // The attention is shown without the network's matrices, which are much larger.
@@ -114,7 +114,7 @@ function work({ store, t }) {
   const list = late ? { ...whole, network: null } : whole;
   const failed = answers.find((reply) => reply instanceof Problem);
   if (failed) return failed;
-  const learnt = /** @type {Record<string, import("../../core/wire/wire.js").Tensor>} */ (Object.assign({}, ...answers));
+  const learnt = /** @type {Record<string, import("../../core/wire/safetensors.js").Tensor>} */ (Object.assign({}, ...answers));
   if (!trace || !pinned || answers.includes(undefined) || list.tensors.some((name) => !trace.tensors[name])) return null;
   const cell = { block: link.block, layer: link.layer, head: link.head, ...pinned };
   const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);

@@ -6,12 +6,12 @@
 import { memo } from "../../lib/memo.js";
 import { summaryAddress } from "./tensor-cache.js";
 import { plainStep, traceLabels } from "./tokens.js";
-import { plane } from "./wire.js";
+import { plane } from "./safetensors.js";
 
 /** @import { State } from "../store/link.js" */
 /** @import { AttentionInfo, ListedModelReply } from "./schemas.d.ts" */
 /** @import { Step } from "./tokens.js" */
-/** @import { Matrix, Trace } from "./wire.js" */
+/** @import { Matrix, Trace } from "./safetensors.js" */
 
 /** A model as `completed` returns it. @typedef {Omit<ListedModelReply, "vocabulary" | "card"> & Required<Pick<ListedModelReply, "positions" | "norm" | "bias">>} ModelInfo */
 /** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
@@ -286,7 +286,7 @@ export function attention(model, trace, state) {
  * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer">} state
- * @returns {import("./wire.js").Tensor | null}
+ * @returns {import("./safetensors.js").Tensor | null}
  */
 export function sameRuleMask(model, trace, { block, layer }) {
   const { rows } = blockOf(model, block);
@@ -296,7 +296,7 @@ export function sameRuleMask(model, trace, { block, layer }) {
 
 /**
  * @param {Matrix} matrix
- * @param {import("./wire.js").Numbers} may  1 where a query may attend
+ * @param {import("./safetensors.js").Numbers} may  1 where a query may attend
  * @returns {Matrix}  the same matrix if everything may be attended to
  */
 export function withMask(matrix, may) {

@@ -16,7 +16,7 @@ import { containedAnswer, keyOf, moreOf, ownRun, requestRun, runOf } from "./vie
 import { answerFromShare, parametersFromShare } from "./share-contents.js";
 import { withOtherRun, otherRunPage, traceOfQuestion, runKind } from "./runs-with-and-without-changes.js";
 
-/** @import { ModelInfo } from "../wire/model.js" */
+/** @import { ModelInfo } from "../wire/model-description.js" */
 /** @import { Page, Store } from "./store.js" */
 /** @import { Question } from "./view-requests.js" */
 /** @import { Source } from "./data-sources.js" */
@@ -102,7 +102,7 @@ export function bounded(answers, needed, added) {
 
 /** The size of an answer's tensors in bytes. @param {Answers[string]} answer */
 function bytes(answer) {
-  return size(/** @type {Partial<import("../wire/wire.js").Trace>} */ (answer).tensors ?? {});
+  return size(/** @type {Partial<import("../wire/safetensors.js").Trace>} */ (answer).tensors ?? {});
 }
 
 /**

@@ -12,7 +12,7 @@ import { runKind, withOtherRun } from "../core/store/runs-with-and-without-chang
 import { answer, ownRun, runQuestion } from "../core/store/view-requests.js";
 import {
   attention, blockAt, crossBlock, extent, place, placeOf, predictingBlock, typedText,
-} from "../core/wire/model.js";
+} from "../core/wire/model-description.js";
 import { isLong } from "../core/wire/long-texts.js";
 import { Problem, counted, logprob, outputKind, rowOf } from "../core/wire/reply.js";
 import { languages, traceLabels } from "../core/wire/tokens.js";
@@ -26,7 +26,7 @@ import { align } from "../core/compute/token-diff.js";
 
 /** @import { Page } from "../core/store/store.js" */
 /** @import { Question } from "../core/store/view-requests.js" */
-/** @import { Matrix, Trace } from "../core/wire/wire.js" */
+/** @import { Matrix, Trace } from "../core/wire/safetensors.js" */
 /** @import { Translate } from "../lib/i18n.js" */
 /** @import { Child } from "../lib/dom.js" */
 /** @import { PageServices } from "./main-figure.js" */

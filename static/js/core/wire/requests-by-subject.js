@@ -1,6 +1,6 @@
 /** Requests about rooms, training runs, heads over many sentences, collections, studies and assignments. */
 
-import { completed } from "./model.js";
+import { completed } from "./model-description.js";
 import { Problem, connectionProblem, json, tensors } from "./reply.js";
 
 /**
@@ -13,7 +13,7 @@ import { Problem, connectionProblem, json, tensors } from "./reply.js";
  *   SurveyReply, TryReply, TryRequest, WallReply, WorkCreated, WorkRequest,
  * } from "./schemas.d.ts"
  */
-/** @import { ModelInfo } from "./model.js" */
+/** @import { ModelInfo } from "./model-description.js" */
 
 /** @typedef {import("../store/store.js").Highlight & {figure?: string}} Pointer  what the presenter points at; figure: where, on a page with several */
 /** @typedef {Omit<RoomReply, "pointer"> & {pointer: Pointer | null}} RoomState */
