@@ -280,8 +280,8 @@ def few_pairs(value: Any) -> Any:
         raise PydanticCustomError("too_long", "too many entries", {"max_length": MAX_LISTED})
     pairs = sum(map(_pairs, value)) if isinstance(value, list) else 0
     if pairs > MAX_PAIRS:
-        told = {"limit": MAX_PAIRS, "value": pairs}
-        raise PydanticCustomError("pairs_many", "too many pairs", told)
+        bounds = {"limit": MAX_PAIRS, "value": pairs}
+        raise PydanticCustomError("pairs_many", "too many pairs", bounds)
     return value
 
 

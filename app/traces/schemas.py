@@ -156,8 +156,8 @@ class OneTextRunRequest(OneText, Running):
 def few_patterns(value: Any) -> Any:
     """Return patterns as sent, unless they are too many: before any is checked."""
     if isinstance(value, list) and len(value) > MAX_PATTERNS:
-        told = {"limit": MAX_PATTERNS, "value": len(value)}
-        raise PydanticCustomError("patterns_many", "too many patterns", told)
+        bounds = {"limit": MAX_PATTERNS, "value": len(value)}
+        raise PydanticCustomError("patterns_many", "too many patterns", bounds)
     return value
 
 
