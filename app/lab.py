@@ -226,7 +226,7 @@ def request_of(link: Link) -> LabRequest:
     """Return the request of a link to the lab. Raises InputError if it cannot be read."""
     try:
         return by_hand(link)
-    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
         raise unreadable() from error
 
 

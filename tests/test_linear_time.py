@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
+from app.assets.languages import negotiate
 from app.heads.index_process import sentences_of
 from app.http.host_names import AllowedHosts
 from app.http.replies import csv_of
@@ -191,6 +192,14 @@ UNITS = (
 STARTS = ("", "AB CD ")
 
 
+def negotiated(header: str, value: str) -> str:
+    """Return the language of a request with a header."""
+    headers = [(header.encode(), value.encode())]
+    return negotiate(
+        Request({"type": "http", "query_string": b"", "headers": headers}), ["en", "zh"]
+    )
+
+
 def cases_of_functions() -> Iterator[Case]:
     functions: dict[str, Callable[[str], object]] = {
         "fold": fold,
@@ -198,6 +207,9 @@ def cases_of_functions() -> Iterator[Case]:
         "language": Detector(("en", "zh")).language,
         "csv": lambda text: csv_of(["answer"], [[text]]),
         "sentences": lambda text: sentences_of(text, "sentences"),
+        "cookie": lambda text: negotiated("cookie", f'lang="{text}"'),
+        "quoted cookie": lambda text: negotiated("cookie", 'lang="' + '\\"' * len(text) + '"'),
+        "preferred languages": lambda text: negotiated("accept-language", f"{text}," * 2),
         "host": AllowedHosts(FastAPI(), ["*.example.org"], local=True).answers_to,
     }
     for name in ("en-zh", "zoo/who"):

@@ -5,6 +5,7 @@ read directly from the ``.po`` files, so there is nothing to compile.
 """
 
 import io
+import re
 from pathlib import Path
 
 from babel import negotiate_locale
@@ -19,7 +20,9 @@ from app.settings import ROOT
 
 SOURCE_LANGUAGE = "en"
 LOCALE = ROOT / "locale"
-COOKIE = "lang"
+# Not `request.cookies`: its library takes quadratic time to unquote a value in some versions.
+COOKIE = re.compile(r"(?:^|;[ ]?)lang=([A-Za-z-]{2,16})(?=;|$)")
+MAX_COOKIES = 8192  # characters that are searched; browsers send about 4,000 at most for each
 
 
 def languages(folder: Path = LOCALE) -> list[str]:
@@ -32,7 +35,7 @@ def negotiate(request: Request, offered: list[str]) -> str:
     """Choose the reader's language: `?lang=`, then the cookie, then the browser's preference."""
     preferred = [
         request.query_params.get("lang", ""),
-        request.cookies.get(COOKIE, ""),
+        *COOKIE.findall(request.headers.get("cookie", "")[:MAX_COOKIES])[:1],
         *preferences(request.headers.get("accept-language", "")),
     ]
     tags = [lang.replace("-", "_") for lang in preferred if lang]

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Literal, Self
 
 from fastapi import Request
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from app.assets.languages import languages, negotiate
 from app.collections import service as collections
@@ -225,9 +225,9 @@ async def _listed(services: Services) -> list[ShelfEntry]:
 
         try:
             summary = await services[ByteCache].find(("shelf", name, version, listing), make)
-        except (DamagedError, ProblemError):
+            entries.append(ShelfEntry.model_validate_json(summary))
+        except (DamagedError, ProblemError, ValidationError):
             continue
-        entries.append(ShelfEntry.model_validate_json(summary))
     return entries
 
 

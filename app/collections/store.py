@@ -53,6 +53,7 @@ from app.store.store import Store, StoredKind, insert_row, metadata, since
 Refusal = Literal["unknown", "wrong key", "changed"]
 # Of the column `listing`: not listed, or the languages; or that the operator allows it no more.
 UNLISTED, WITHDRAWN = "", "withdrawn"
+LISTING = r"^(withdrawn|en|zh|en zh)?$"
 FIRST = 1
 collections = Table(
     "collections",
@@ -296,7 +297,7 @@ class ArchivedCollection(ArchivedRow):
     version: int
     document: dict[str, Any]
     edit_key: str
-    listing: str = Field(default=UNLISTED, max_length=16, exclude_if=not_)
+    listing: str = Field(default=UNLISTED, pattern=LISTING, exclude_if=not_)
 
 
 async def _write(store: Store, archive: ArchiveFile, row_id: str) -> None:

@@ -18,13 +18,18 @@ SAFETENSORS = "application/octet-stream"
 
 NPZ = "application/x-npz"
 
+MAX_HEADER, MAX_ENTRIES = 4096, 64  # characters and entries that are read of an ``Accept…`` header
+
 FORMS = (JSON, SAFETENSORS, NPZ)  # of replies with tensors
 
 
 def preferences(header: str) -> list[str]:
-    """Return the entries of an ``Accept…`` header, best first, without those of quality 0."""
+    """Return the entries of an ``Accept…`` header, best first, without those of quality 0.
+
+    Of a header that is longer than any program sends, the beginning is read.
+    """
     weighed = []
-    for entry in header.split(","):
+    for entry in header[:MAX_HEADER].split(",")[:MAX_ENTRIES]:
         name, *parameters = (part.strip() for part in entry.split(";"))
         quality = 1.0
         for parameter in parameters:

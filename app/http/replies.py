@@ -367,7 +367,10 @@ class CompressLarge:
             return await off_loop(encode, content, size=len(content))
 
         if etag := headers.get("etag"):
-            address = scope["path"], scope["query_string"]
+            # A digest: the cache counts the bytes of its values, and an address may be long.
+            address = hashlib.blake2b(
+                scope["path"].encode() + b"?" + scope["query_string"]
+            ).digest()
             compressed = await self.cache.find(("compressed", address, etag, encoding), make)
         else:
             compressed = await make()

@@ -209,7 +209,9 @@ async def _content(services: Services, link: Link) -> HandoutContent:
     state: dict[str, Any] = {"source": probe["source"]}
     state |= {name: state_of_link[name] for name in ("view", "block") if name in state_of_link}
     numbers = {name: state_of_link.get(name, "") for name in NUMBERS}
-    state |= {name: int(value) for name, value in numbers.items() if value.isdecimal()}
+    state |= {
+        name: int(value) for name, value in numbers.items() if value.isdecimal() and len(value) <= 4
+    }
     return HandoutContent(trace, {"state": state, "model": model, "created": ""})
 
 

@@ -203,8 +203,8 @@ async def oembed(
             examples=["http://localhost:8000/s/23456789abcde?lang=en"],
         ),
     ],
-    maxwidth: Side = WIDTH,
-    maxheight: Side = HEIGHT,
+    maxwidth: Side | None = None,
+    maxheight: Side | None = None,
     form: Annotated[str, Query(alias="format", max_length=20)] = "json",
 ) -> OEmbedReply:
     """Return a frame of at most the size that the other site has."""
@@ -214,7 +214,7 @@ async def oembed(
     share_id, query = _share_of(url, {base, str(request.base_url).rstrip("/")})
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
-    width, height = min(WIDTH, maxwidth), min(HEIGHT, maxheight)
+    width, height = min(WIDTH, maxwidth or WIDTH), min(HEIGHT, maxheight or HEIGHT)
     source = f"{base}/embed/{share.id}{f'?{query}' if query else ''}"
     html = (
         f'<iframe src="{escape(source)}" title="Headlight: {escape(card["title"][:TITLE])}" '
@@ -224,8 +224,8 @@ async def oembed(
     reply = OEmbedReply(
         title=card["title"], provider_url=base, html=html, width=width, height=height
     )
-    limits = {"maxwidth": PREVIEW[0], "maxheight": PREVIEW[1]}
-    if all(int(request.query_params.get(name, side)) >= side for name, side in limits.items()):
+    sides = zip((maxwidth, maxheight), PREVIEW, strict=True)
+    if all(limit is None or limit >= side for limit, side in sides):
         reply.thumbnail_url = f"{base}/s/{share.id}/preview.png"
         reply.thumbnail_width, reply.thumbnail_height = PREVIEW
     return reply

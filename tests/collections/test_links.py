@@ -85,6 +85,7 @@ def test_a_picture_of_a_bad_link_is_refused(reader: httpx.Client) -> None:
         "/?source=": "empty-text",
         "/lab?x=1_0*0": "not-a-link",
         "/lab?x=a": "not-a-link",
+        "/lab?x=1&targets=1e999": "not-a-link",
         '/?source=Hi&interventions=[{"at":1}]': "not-a-link",
     }.items():
         drawn = reader.get("/api/links/picture", params={"link": link})

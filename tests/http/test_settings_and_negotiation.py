@@ -10,7 +10,9 @@ import orjson
 import pytest
 import torch
 from pydantic import ValidationError
+from starlette.requests import Request as StarletteRequest
 
+from app.assets.languages import negotiate
 from app.engine.reply_formats import Reply, trace_reply
 from app.http.file_formats import choose, preferences
 from app.http.limits import PerMinute
@@ -49,6 +51,18 @@ def test_accept(header: str | None, chosen: int | None) -> None:
 
 def test_preferences_keep_the_order_of_equals() -> None:
     assert preferences("b, a;q=0.5, c;level=1") == ["b", "c", "a"]
+
+
+def test_the_language_is_that_of_the_cookie_before_the_browsers() -> None:
+    def language(cookie: str) -> str:
+        headers = [(b"cookie", cookie.encode()), (b"accept-language", b"en")]
+        scope = {"type": "http", "query_string": b"", "headers": headers}
+        return negotiate(StarletteRequest(scope), ["en", "zh"])
+
+    for cookie in ("lang=zh", "a=b; lang=zh", "a=b;lang=zh; c=d", "lang=zh-Hans"):
+        assert language(cookie) == "zh", cookie
+    for cookie in ("", "lang=", "slang=zh", 'lang="zh', "lang=zh!", "a=lang=zh"):
+        assert language(cookie) == "en", cookie
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

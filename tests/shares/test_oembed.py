@@ -55,6 +55,8 @@ async def test_it_keeps_to_the_size_and_the_part_that_is_asked_for(
     assert (reply["width"], reply["height"]) == (320, 600)
     assert f"/embed/{share_id}?lang=zh&amp;head=2" in reply["html"]
     assert "thumbnail_url" not in reply  # it would be larger than the limit
+    reply = (await ask(client, url=url, maxwidth="1200.0", maxheight=630)).json()
+    assert (reply["width"], reply["height"], reply["thumbnail_width"]) == (900, 600, 1200)
 
 
 async def test_a_prediction_is_not_given_away(client: httpx.AsyncClient) -> None:
